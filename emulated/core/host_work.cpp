@@ -74,9 +74,9 @@ int vramscope_emulated_host_runs(int runs) {
     const auto us = [](int64_t ns) { return std::to_string(ns / 1000); };
     Assume(
         "the host's times were recorded on another computer (with an H200), and include the "
-        "recorder: " +
+        "recorder's overhead; they are " +
             us(kPythonLaunchNs) + " us per launch and " + us(kModuleNs) +
-            " us per module in Python, " + us(kEngineLaunchNs) + " us per launch in backward",
+            " us per module in Python, and " + us(kEngineLaunchNs) + " us per launch in backward",
         "host times", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&

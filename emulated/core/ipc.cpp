@@ -94,8 +94,10 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
         result != Result::kSuccess)
       return result;
     memory.SetMapped(opened.address, opened.bytes, contents.device);
-    Assume("opened memory of another process uses no GPU memory here, and its values are unknown",
-           "cudaIpcOpenMemHandle", opened.bytes);
+    Assume(
+        "memory that this process opens from another process uses no GPU memory in this process, "
+        "and its values are unknown",
+        "cudaIpcOpenMemHandle", opened.bytes);
   }
   ++opened.times;
   *address = opened.address;

@@ -380,11 +380,13 @@ Status cuMemGetAccess(unsigned long long* flags, const void*, Pointer) {
   return 0;
 }
 Status cuMemExportToShareableHandle(void*, uint64_t, int, unsigned long long) {
-  Assume("sharing memory between processes is refused", "cuMemExportToShareableHandle", 0);
+  Assume("the emulated driver refuses to share memory between processes",
+         "cuMemExportToShareableHandle", 0);
   return Done(Result::kNotSupported);
 }
 Status cuMemImportFromShareableHandle(uint64_t*, void*, int) {
-  Assume("sharing memory between processes is refused", "cuMemImportFromShareableHandle", 0);
+  Assume("the emulated driver refuses to share memory between processes",
+         "cuMemImportFromShareableHandle", 0);
   return Done(Result::kNotSupported);
 }
 Status cuMulticastCreate(uint64_t*, const void*) { return Done(Result::kNotSupported); }

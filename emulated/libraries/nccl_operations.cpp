@@ -314,7 +314,8 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
                " ranks, by NCCL 2.28's rules: " + MiBText(memory.least) + " to " + MiBText(bytes) +
                " depending on channels and algorithms; the maximum is used",
            "ncclCommInitRank", bytes);
-    Assume("NCCL duration of collectives: bandwidth between GPUs", "ncclCommInitRank", 0);
+    Assume("NCCL: durations of collectives, computed from the bandwidth between GPUs",
+           "ncclCommInitRank", 0);
   } else {
     Assume("NCCL memory of a communicator of one rank, as measured on an H200 with NCCL 2.28",
            "ncclCommInitRank", bytes);

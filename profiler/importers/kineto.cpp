@@ -173,12 +173,12 @@ class Assembler {
     recording_.warnings.push_back(
         kernels == 1
             ? i18n::English(
-                  "GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its "
+                  "GPU memory was not recorded: the file has {} GPU kernel or memcpy, but the "
                   "allocator did not report to the profiler; the memory shown is the CPU's",
                   kernels)
             : i18n::English(
-                  "GPU memory was not recorded: the file has {} kernels and copies of a GPU, but "
-                  "its allocator did not report to the profiler; the memory shown is the CPU's",
+                  "GPU memory was not recorded: the file has {} GPU kernels and memcpys, but "
+                  "the allocator did not report to the profiler; the memory shown is the CPU's",
                   kernels));
   }
 
@@ -312,7 +312,7 @@ class Assembler {
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
     recording_.warnings.push_back(
         i18n::English("device {}: {} bytes that were allocated before the first event and never "
-                      "freed are not shown, because fewer bytes are reserved at some event",
+                      "freed are not shown, because the reserved memory falls below this size",
                       device, older));
     return 0;
   }
@@ -439,7 +439,7 @@ absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOpti
   const absl::Status status = KinetoEventReader(json, tables, budget).Read();
   const auto exceeded = [&, events = tables.events] {
     return budget.Exceeded(i18n::Format("the first {} events of the file", events),
-                           i18n::Text("record fewer steps, or without stacks and shapes"));
+                           i18n::Text("record fewer steps, or record without stacks and shapes"));
   };
   if (budget.exhausted()) return exceeded();
   if (!status.ok() &&

@@ -84,7 +84,7 @@ bool IsStatsKey(const JsonKey& key) { return !key.in_list && IsMemoryStatsKey(ke
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryStats(ImportRequest& request) {
   if (IsPart(request.options))
     return absl::OutOfRangeError(
-        i18n::Text("a part of memory statistics cannot be opened; open the whole file"));
+        i18n::Text("memory statistics cannot be opened in part; open the whole file"));
   absl::StatusOr<recording::Recording> recording = ReadMemoryStats(*request.input, request.head);
   if (!recording.ok()) return recording.status();
   return FromRecording(*std::move(recording), request.title, request.options);

@@ -240,7 +240,7 @@ bool BeginsAsTimeline(std::string_view head) {
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryTimeline(ImportRequest& request) {
   if (IsPart(request.options))
     return absl::OutOfRangeError(
-        i18n::Text("a part of a memory timeline cannot be opened; open the whole file"));
+        i18n::Text("a memory timeline cannot be opened in part; open the whole file"));
   absl::StatusOr<Recording> recording =
       ReadMemoryTimeline(*request.input, {.head = request.head,
                                           .progress = ReadingProgress(request.options),

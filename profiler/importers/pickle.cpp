@@ -229,7 +229,8 @@ bool PickleReader::Put(size_t index) {
   if (top == nullptr) return Fail(i18n::Text("memoizes nothing"));
   // Writers number memoized objects from 0. The limit prevents a huge memo for a small file.
   if (index > in_.Offset(at_) / 2 + 65536)
-    return Fail(i18n::Format("memoizes object {}, but the file is too short for so many", index));
+    return Fail(
+        i18n::Format("memoizes object {}, but the file is too short for so many objects", index));
   const bool number =
       top->kind == Kind::kInt || top->kind == Kind::kFloat || top->kind == Kind::kPair;
   const size_t growth = memo_.Growth(index) + (number ? 2 * sizeof(Value) : 0);

@@ -285,8 +285,7 @@ bool SnapshotBuilder::ExtendRows(Value& list, Kind of, Items items) {
     if (item.kind != of)
       return Fail(i18n::Format("{} also contains {}", Name(list.kind), Name(item.kind)));
     if (item.row() != list.row() + list.count())
-      return Fail(
-          i18n::Format("the items of {} do not follow each other in the file", Name(list.kind)));
+      return Fail(i18n::Format("the items of {} are not consecutive in the file", Name(list.kind)));
     const uint32_t memo = list.memo;
     list = Value::Rows(list.kind, list.row(), list.count() + item.count());
     list.memo = memo;

@@ -350,7 +350,7 @@ class Finisher {
           "the file has no history entries, only the state at one time; open it without a range"));
     if (SnapshotRange::IsOfTimes(options_) && !recording_.has_times)
       return absl::InvalidArgumentError(i18n::Text(
-          "the entries of this file have no times; choose a part by numbers (--entries A:B)"));
+          "the entries of this file have no times; choose a part by entry number (--entries A:B)"));
     absl::Status status = parts_.range ? CutAlready() : CutNow();
     if (!status.ok() || !options_.device) return status;
     const auto other = [&](const auto& row) { return row.device != *options_.device; };
@@ -465,8 +465,9 @@ class Finisher {
     const bool any = e.size() > 0;
     if (!recording_.has_times) {
       const size_t count = parts_.annotations.size();
-      Warn(count == 1 ? i18n::English("{} annotation left out: the entries have no times", count)
-                      : i18n::English("{} annotations left out: the entries have no times", count));
+      Warn(count == 1
+               ? i18n::English("{} annotation is left out: the entries have no times", count)
+               : i18n::English("{} annotations are left out: the entries have no times", count));
       return;
     }
     const int64_t first = any ? e.time_ns.front() : 0;

@@ -122,7 +122,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
              next->kind != EventKind::kSegmentAlloc ? i18n::Text("the recording maps pages instead")
              : s.bytes != wanted.bytes
                  ? i18n::Text("with another large_segment_size_mb or roundup_power2_divisions, the "
-                              "model would request another size")
+                              "model would request a different size")
                  : i18n::Text("the request belongs to another stream or pool"));
       return std::nullopt;
     }
@@ -384,7 +384,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                                     [](const Recorded& r) { return !r.gives_back(); });
     if (asked != window_.end() && asked->kind != EventKind::kOutOfMemory) {
       Differ(asked->event, i18n::Format("{} without a request", Text(asked->segment)),
-             i18n::Text("the allocation that caused it is not in the recording"));
+             i18n::Text("the allocation that caused this segment is not in the recording"));
       return Resync(i - 1);
     }
     if (!EmptyCache()) return Resync(i - 1);
@@ -428,7 +428,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
            i18n::Format("{} at {:#x} is released to the device in the model, not in the recording",
                         Bytes(bytes), address),
            i18n::Format("the model uses none of this memory ({}). In the recording, it may still "
-                        "be in use, or the device was not full",
+                        "have been in use, or the device was not full",
                         Text(s)));
   }
 

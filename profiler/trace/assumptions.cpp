@@ -16,18 +16,19 @@ constexpr std::string_view kFormats[] = {
     kNotEmulated,
     TEXT_MARK(
         "the host's times were recorded on another computer (with an H200), and include the "
-        "recorder: {} us per launch and {} us per module in Python, {} us per launch in backward"),
+        "recorder's overhead; they are {} us per launch and {} us per module in Python, and {} us "
+        "per launch in backward"),
     TEXT_MARK("NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending "
               "on channels and algorithms; the maximum is used"),
     TEXT_MARK("the driver is assumed to support the program's CUDA {}"),
     TEXT_MARK("CUDA {} is unknown: versions and results are those of CUDA {}"),
-    TEXT_MARK("of {}(), only the first {} readings are recorded"),
+    TEXT_MARK("{}(): only the first {} readings are recorded"),
     TEXT_MARK("hooks are missing with this {}: {}"),
-    TEXT_MARK("hooks are missing with this {}: its uploads are possibly not skipped"),
+    TEXT_MARK("hooks are missing with this {}: its uploads might not be skipped"),
     TEXT_MARK("not recorded: {}"),
     TEXT_MARK("calls of modules"),
     TEXT_MARK("backward passes"),
-    TEXT_MARK("optimizers' steps"),
+    TEXT_MARK("optimizer steps"),
     TEXT_MARK("loading of data and state dicts"),
     TEXT_MARK("communication between ranks"),
     TEXT_MARK("named ranges"),
@@ -47,11 +48,13 @@ constexpr std::string_view kFormats[] = {
               "0"),
     TEXT_MARK("{} writes large tensors as zeros, which take no disk space (a sparse file)"),
     TEXT_MARK("{} writes only shapes to a stream"),
-    TEXT_MARK("all computed classes are assumed to be equally frequent (tokens go to experts "
-              "evenly)"),
-    TEXT_MARK("a detector's sampler is assumed to choose as many samples with objects as it may"),
-    TEXT_MARK("PyTorch's allocator records a history only with its cache; the plan therefore uses "
-              "the cache, which reserves memory differently"),
+    TEXT_MARK("all computed classes are assumed to occur equally often (tokens are distributed "
+              "evenly among experts)"),
+    TEXT_MARK("a detector's sampler is assumed to choose the largest allowed number of samples "
+              "with objects"),
+    TEXT_MARK(
+        "PyTorch's allocator records a history only with its cache enabled; the plan therefore "
+        "uses the cache, which reserves memory differently"),
     TEXT_MARK("cudaMallocAsync records no history; the plan therefore uses PyTorch's own "
               "allocator, which reserves memory differently"),
     TEXT_MARK("cuDNN workspace of a convolution"),

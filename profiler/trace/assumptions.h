@@ -19,7 +19,7 @@ namespace vramscope::trace {
 inline constexpr char kLaunchesKnown[] = TEXT_MARK("{:.1f} % of {} launches run known kernels");
 inline constexpr char kLaunchesPartlyKnown[] = TEXT_MARK(
     "{:.1f} % of {} launches run known kernels; the times of the others are assumed from "
-    "their threads");
+    "their thread counts");
 inline constexpr char kNotEmulated[] = TEXT_MARK("{}() is not emulated: it returned {}, {} times");
 
 // Returns the name of the marker that records the assumption.

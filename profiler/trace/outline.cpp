@@ -85,7 +85,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   }
   if (!good || events != out.events || activities != out.activities ||
       !TimesAreApartAsANumberSays(out))
-    return absl::DataLossError(i18n::Format("the index of '{}' contradicts itself", path));
+    return absl::DataLossError(i18n::Format("the index of '{}' is inconsistent", path));
   return out;
 }
 

@@ -579,7 +579,7 @@ Neither is the model."""
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")
         uncached = self.plan("own_allocator.py", "--usual", PYTORCH_NO_CUDA_MEMORY_CACHING="1")
-        for plan, said in ((own, "the program's own allocator keeps no history"), (uncached, "therefore uses the cache")):
+        for plan, said in ((own, "the program's own allocator records no history"), (uncached, "therefore uses the cache")):
             self.assertEqual([plan["peak"][key] for key in ("allocated", "reserved")], [usual["peak"][key] for key in ("allocated", "reserved")])
             self.assertGreater(plan["peak"]["allocated"], 100 << 20)
             self.assertIn(said, " ".join(a["what"] for a in plan["assumptions"]))
@@ -762,7 +762,7 @@ categories are known."""
         for more in (("--implementation", "eager"), ("--implementation", "grouped_mm")) if merged else ((),):
             answer = self.runs("mixture.py", "--layers", "1", *more)
             self.assertIn("rows of each expert: [256]\n", self.stderr)
-            places = [os.path.basename(a["where"]).partition(":")[0] for a in answer["assumptions"] if "experts evenly" in a["what"]]
+            places = [os.path.basename(a["where"]).partition(":")[0] for a in answer["assumptions"] if "evenly among experts" in a["what"]]
             self.assertEqual(places, ["moe.py" if "grouped_mm" in more else "modeling_mixtral.py"])
 
     def test_frees_of_ddp_do_not_depend_on_earlier_programs(self):
@@ -804,7 +804,7 @@ class Values(Program):
         self.assertIn("lists [0.0, 0.0, 0.0] [True, True]", self.stderr)
         said = {a["what"] for a in answer["assumptions"]}
         self.assertIn("computed numbers are read back as 0", said)
-        self.assertIn("hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved", said)
+        self.assertIn("hooks that the program registers for a single saved tensor are not called: the tensor stays as it was saved", said)
 
     def test_a_tensor_that_another_process_writes_has_unknown_values(self):
         answer = self.plan("shared.py", options=("--steps", "0"))

@@ -6,7 +6,7 @@ import functools
 from vramscope import imports
 from vramscope.known import place
 
-TAKEN = "a detector's sampler is assumed to choose as many samples with objects as it may"
+TAKEN = "a detector's sampler is assumed to choose the largest allowed number of samples with objects"
 
 
 def install(process, values):
@@ -69,7 +69,7 @@ def _assigned(process, values, assign):
         if values.small(result):
             workers, tasks = cost.shape[1:]
             process.assume(
-                "an assignment computed on the GPU is assumed to give the first worker the first task, and so on", place())
+                "an assignment computed on the GPU is assumed to give the tasks to the workers in order", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
             # the kernel overwrites the tensor, so this replaces the values that were known
             # before

@@ -403,7 +403,7 @@ class Following(Known):
             if len(output) and tensor.dtype is not torch.bool:  # for booleans PyTorch computes the output differently
                 return output, inverse, counts
             if value is None:
-                self.assume("computed numbers are assumed to be all different, as far as their type has enough values")
+                self.assume("computed numbers are assumed to be distinct, up to the number of values of their type")
                 value = (torch.arange(tensor.numel(), device="cpu") % self.kinds(tensor)).to(tensor.dtype).reshape(tensor.shape)
             expected = function(value, *args, **kwargs)
             output = tensor.new_empty(len(expected[0]))
@@ -438,7 +438,7 @@ class Following(Known):
                 return function(tensor, *args, **kwargs)
             value, counts = self.peek(tensor), dict(kwargs, return_counts=True)
             if value is None:
-                self.assume("computed numbers are assumed to be all different")
+                self.assume("computed numbers are assumed to be distinct")
                 result = function(tensor, *args, **counts)
             else:
                 expected = function(value, *args, **counts)
@@ -462,7 +462,7 @@ class Following(Known):
             if places is not None:
                 most = places.unique(dim=1).size(1)
             else:
-                self.assume("computed positions in a sparse tensor are assumed to be all different")
+                self.assume("computed positions in a sparse tensor are assumed to be distinct")
                 most = min(tensor._nnz(), math.prod(tensor.shape[:tensor.sparse_dim()]))
             return self.distinct(most, function, tensor)
 

@@ -142,7 +142,7 @@ def _checkpoints(process, module):
 
     @functools.wraps(begin)
     def __init__(self, group, use_dist, coordinator_rank):
-        process.assume("of a distributed checkpoint, only this rank's parts are written and read", "--as-rank")
+        process.assume("only this rank's parts of a distributed checkpoint are written and read", "--as-rank")
         begin(self, group, False, 0)
 
     wrapper.__init__ = __init__

@@ -151,7 +151,7 @@ class Values(Following):
         assumes that none does. For example, (pixels == 0).sum(-1) == pixels.size(-1) searches for
         rows of padding."""
         result = function(*args, **kwargs)
-        self.assume("if computed numbers are compared with a given number and counted per row, all are assumed to differ from it")
+        self.assume("if the program counts per row how many computed numbers equal a given number, all counts are assumed to be 0")
         if self.small(result):
             self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
         return result
@@ -309,7 +309,7 @@ class Values(Following):
             if kwargs.get("output_size") is None and self.small(repeats):
                 value = self.value(repeats)
                 if value is None and self.unknown(repeats):
-                    self.assume("a computed number of repetitions is assumed to be one")
+                    self.assume("a computed repeat count is assumed to be 1")
                     value = self.torch.ones(repeats.shape, dtype=repeats.dtype, device="cpu")
                 if value is not None:
                     length = int(value.sum())
@@ -449,7 +449,7 @@ class Values(Following):
                 if value is not None:
                     count = int(value.count_nonzero()) * tensor.numel() // mask.numel()
                 else:
-                    self.assume("a computed mask is assumed to have as many true elements as there are values to scatter")
+                    self.assume("a computed mask is assumed to select as many elements as there are values to scatter")
                     count = min(tensor.numel(), source.numel())
                 self.count_true(mask.data_ptr() if mask.is_contiguous() and mask.shape == tensor.shape else 0, tensor.numel(), count)
             return function(tensor, mask, source)
@@ -539,7 +539,7 @@ def install(process):
         library = ctypes.CDLL(os.path.join(process.settings.emulated, "libvramscope-emulated.so"))
         values = Values(process, library)
     except (OSError, AttributeError) as error:
-        process.assume("the emulated platform has another version than these hooks: values read back are 0, and masks are empty", str(error))
+        process.assume("the emulated platform and these hooks have different versions: values read back are 0, and masks are empty", str(error))
         return
 
     overrides.constructors(torch)  # before functions are replaced

@@ -121,10 +121,10 @@ def start(torch):
             process.part("parameters are filled with initial values", initialization.install, process)
             process.part("decompositions of weights are computed", decompositions.install, process)
             process.part("weights of diffusers models are read", diffusion.install, process)
-        process.part("an allocator of the program replaces PyTorch's", allocators.install, process, torch)
-        process.part("kernels of libraries are really compiled", extensions.install, process)
+        process.part("the program's own allocator replaces PyTorch's allocator", allocators.install, process, torch)
+        process.part("library kernels are compiled", extensions.install, process)
         process.part("earlier compilations are reused", compiling.install, process)
-        process.part("large checkpoints are written with their full size", writes.install, process)
+        process.part("large checkpoints are written at full size", writes.install, process)
         process.part("some values that the program reads back are 0", values.install, process)
         process.part("generated texts may end early", generation.install, process)
         if settings.as_rank:

@@ -222,8 +222,8 @@ TEST(Pickle, RejectsImpossibleValues) {
   ExpectRefused(s.dump(), {"a list of trace entries also contains a number"});
   s = SampleSnapshot();
   s["device_traces"][0][1]["inner"] = s["device_traces"][0][0];
-  ExpectRefused(ToPickle(s), {"the items of a list of trace entries do not follow each other"});
-  ExpectRefused(s.dump(), {"the items of a list of trace entries do not follow each other"});
+  ExpectRefused(ToPickle(s), {"the items of a list of trace entries are not consecutive"});
+  ExpectRefused(s.dump(), {"the items of a list of trace entries are not consecutive"});
   s = SampleSnapshot();
   s["segments"] = "none";
   ExpectRefused(ToPickle(s), {"'segments' is a string"});

@@ -52,11 +52,11 @@ TEST(Toggles, ChoosesByNameAndValue) {
 
 TEST(Toggles, TranslatesReasonsWithTheirArguments) {
   const ToggleReport refused{.why = "AdamW has no fused implementation"};
-  const ToggleReport undone{.reached = 1, .overridden = "another model is trained"};
+  const ToggleReport undone{.reached = 1, .overridden = "the program trains another model"};
   EXPECT_EQ(ReasonText(refused), refused.why);
   i18n::SetTranslator([](const std::string& english) -> std::string {
     if (english == "{} has no fused implementation") return "NO FUSED {}";
-    return english == "another model is trained" ? "ANOTHER" : "";
+    return english == "the program trains another model" ? "ANOTHER" : "";
   });
   EXPECT_EQ(ReasonText(refused), "NO FUSED AdamW");
   EXPECT_EQ(ReasonText(undone), "ANOTHER");

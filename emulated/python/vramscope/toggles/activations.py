@@ -17,7 +17,7 @@ class Checkpointing(Toggle):
     explains = "Only the inputs of each repeated block are kept; backward recomputes the rest, which takes about a third more time"
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
     reduces = {"Activation": 0.8, "Autograd detail": 0.2}
-    applies_to = "TrainingArguments, models with a switch for it, and models with a list of blocks of the same class"
+    applies_to = "TrainingArguments, models with a method that enables checkpointing, and models with a list of blocks of the same class"
 
     def install(self):
         self.seen = weakref.WeakSet()
@@ -163,7 +163,7 @@ class Offload(Toggle):
 @toggle
 class NoUseCache(Toggle):
     name, label, group, changes = "no-use-cache", "No key-value cache in training", "activations", NOTHING
-    explains = "use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs"
+    explains = "use_cache is for generation. In training, it keeps the keys and values of all layers in memory as long as the model's outputs exist"
     reduces = {"KV cache": 1, "Activation": 0.05}
     applies_to = "transformers models that keep keys and values in training"
 
@@ -337,7 +337,7 @@ class SdpaBackend(Toggle):
 
     def finish(self):
         if self.on and self.enabled(self.value) is False:
-            self.override("the program switches it off afterwards")
+            self.override("the program disables these kernels afterwards")
         elif self.on and self.reached and self.unchanged:
             self.withdraw("PyTorch already chooses these kernels for every call", already=True)
 

@@ -50,7 +50,7 @@ class Lora(Toggle):
 
     def finish(self):
         if self.reached and self.trained == {False}:
-            self.override("another model is trained")
+            self.override("the program trains another model")
             if not self.on:
                 self.withdraw("the model created by transformers is not the one that is trained")
 

@@ -72,7 +72,7 @@ class MaxSplitSize(_Setting):
 @toggle
 class GcThreshold(_Setting):
     name, label, key, snapshots = "gc-threshold", "Early release of cached blocks", "garbage_collection_threshold", "garbage_collection_threshold"
-    explains = "Above this fraction of the memory, the allocator releases blocks that have not been used for long"
+    explains = "If more than this fraction of the memory is used, the allocator releases blocks that have been unused for a long time"
     values, default, slow, tries = "FRACTION", "0.8", True, ("0.8",)
     reduces = {"cached": 0.5}
 
@@ -82,8 +82,8 @@ class GcThreshold(_Setting):
 
 @toggle
 class EmptyCache(Toggle):
-    name, label, group, changes = "empty-cache", "Emptying of the cache after steps", "allocator", NOTHING
-    explains = "Cached memory is released to the driver every N steps and allocated again: slower"
+    name, label, group, changes = "empty-cache", "Emptying the cache after steps", "allocator", NOTHING
+    explains = "Every N steps, cached memory is released to the driver. Allocating it again makes the steps slower"
     values, default, slow, tries = "N", "1", True, ("1",)
     reduces = {"cached": 0.5}
     applies_to = "TrainingArguments, and programs with at least N optimizer steps"

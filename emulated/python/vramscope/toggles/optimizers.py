@@ -204,14 +204,14 @@ class StepInBackward(Toggle):
         session = self.session
         why = ("gradients are clipped in %s, which needs all of them at once" % session.clips if session.clips else
                "gradients are scaled in %s" % session.scales if session.scales else
-               "gradients of several batches are accumulated" if session.accumulates else "")
+               "the program accumulates gradients over several batches" if session.accumulates else "")
         if why and not session.library:
             self.override(why)
             if not self.on:
                 self.withdraw(why)
 
     def absent(self):
-        return "no optimizer of torch.optim steps"
+        return "no optimizer of torch.optim takes a step"
 
 
 class _Cleared(Toggle):
@@ -235,7 +235,7 @@ class _Cleared(Toggle):
 
 @toggle
 class ZeroGrad(_Cleared):
-    name, label = "zero-grad-to-none", "Freeing of gradients instead of filling with zeros"
+    name, label = "zero-grad-to-none", "Freeing gradients instead of zeroing them"
     explains = "Gradients use no memory between two steps"
     reduces = {"Gradient": 0.9}
     applies_to = "calls of zero_grad(set_to_none=False)"
@@ -252,8 +252,8 @@ class ZeroGrad(_Cleared):
 
 @toggle
 class FreeGradients(_Cleared):
-    name, label = "free-gradients", "Freeing of gradients right after the step"
-    explains = "If a program clears gradients between forward and backward, they stay in memory during the forward pass without need"
+    name, label = "free-gradients", "Freeing gradients right after the step"
+    explains = "If a program clears gradients between forward and backward, they needlessly stay in memory during the forward pass"
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
     applies_to = "the program's own loop, if it still has gradients in the next forward pass"

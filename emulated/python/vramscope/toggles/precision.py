@@ -148,14 +148,14 @@ class Bf16(_Mixed):
 @toggle
 class Fp16(_Mixed):
     name, label, argument, kind, excludes = "fp16", "Mixed precision in float16", "fp16", "float16", ("bf16", "weights")
-    explains = "Like bf16, for GPUs without bfloat16; gradients are scaled"
+    explains = "Like bf16, but for GPUs without bfloat16. Gradients are scaled"
     applies_to = "TrainingArguments and Accelerator"
 
     def proposals(self):
         return []  # no plan is worth it where bfloat16 applies
 
     def absent(self):
-        return "in the program's own training loop, no switch can add the scaling that float16 gradients need; use bf16"
+        return "in the program's own training loop, no toggle can add the scaling that float16 gradients need; use bf16"
 
 
 @toggle
