@@ -176,7 +176,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>可打开 .trace 文件、CUDA 内存快照（pickle 或 JSON）和 Kineto 的 JSON，未压缩、.gz 或 .zst。</translation>
     </message>
     <message>
-        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU's properties …</source>
+        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
         <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数…</translation>
     </message>
     <message>
@@ -220,11 +220,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>设备 %1</translation>
     </message>
     <message>
-        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other libraries is not included.</source>
+        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own; times and the order of the driver&apos;s addresses are modelled. Memory of other libraries is not included.</source>
         <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序为建模值。不包括其他库占用的显存。</translation>
     </message>
     <message>
-        <source>%1 ran on an emulated %2, with PyTorch's own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
+        <source>%1 ran on an emulated %2, with PyTorch&apos;s own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
         <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
@@ -252,7 +252,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>此窗口中的数值只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
     </message>
     <message>
-        <source>PyTorch's own allocator computed this value. </source>
+        <source>PyTorch&apos;s own allocator computed this value. </source>
         <translation>该数值由 PyTorch 自己的分配器得出。</translation>
     </message>
     <message>
@@ -443,7 +443,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>：其余由私有池保留</translation>
     </message>
     <message>
-        <source>: {} {} than the baseline's {}{}; </source>
+        <source>: {} {} than the baseline&apos;s {}{}; </source>
         <translation>：比基线的 {2}{3} {1} {0}； </translation>
     </message>
     <message>
@@ -515,7 +515,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>PyTorch 2.0 的 Adam 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
-        <source>Adam's moments in bfloat16</source>
+        <source>Adam&apos;s moments in bfloat16</source>
         <translation>bfloat16 的 Adam 矩</translation>
     </message>
     <message>
@@ -571,7 +571,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>不带缓存的 autocast</translation>
     </message>
     <message>
-        <source>Autocast's cache</source>
+        <source>Autocast&apos;s cache</source>
         <translation>autocast 的缓存</translation>
     </message>
     <message>
@@ -819,7 +819,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>FlashAttention-2</translation>
     </message>
     <message>
-        <source>FlashAttention-2's package</source>
+        <source>FlashAttention-2&apos;s package</source>
         <translation>FlashAttention-2 软件包</translation>
     </message>
     <message>
@@ -2155,30 +2155,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>库</translation>
     </message>
     <message>
-        <source>lifetime: born and freed in backward</source>
-        <translation>生命周期：在反向中创建并释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born and freed in forward</source>
-        <translation>生命周期：在前向中创建并释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born and freed in the optimizer's step</source>
-        <translation>生命周期：在优化器步中创建并释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born in forward, freed in backward</source>
-        <translation>生命周期：在前向中创建，在反向中释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born in forward, held after backward</source>
-        <translation>生命周期：在前向中创建，反向之后仍保留</translation>
-    </message>
-    <message>
-        <source>lifetime: born in forward, no backward follows</source>
-        <translation>生命周期：在前向中创建，其后没有反向</translation>
-    </message>
-    <message>
         <source>lifetime: freed, outside of all phases</source>
         <translation>生命周期：已释放，不在任何阶段内</translation>
     </message>
@@ -2415,7 +2391,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>早于录制：在反向中释放</translation>
     </message>
     <message>
-        <source>older than the recording: freed in the optimizer's step</source>
+        <source>older than the recording: freed in the optimizer&apos;s step</source>
         <translation>早于录制：在优化器步中释放</translation>
     </message>
     <message>
@@ -2435,7 +2411,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>一个内核，没有临时张量</translation>
     </message>
     <message>
-        <source>one moment for each trained element, half of Adam's</source>
+        <source>one moment for each trained element, half of Adam&apos;s</source>
         <translation>每个可训练元素一个矩，为 Adam 的一半</translation>
     </message>
     <message>
@@ -2487,7 +2463,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>顺序：第一步之前</translation>
     </message>
     <message>
-        <source>order: between a step's end and the next forward</source>
+        <source>order: between a step&apos;s end and the next forward</source>
         <translation>顺序：一步结束与下一次前向之间</translation>
     </message>
     <message>
@@ -2775,7 +2751,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.implementation=fsdp1：PyTorch 拒绝展平整数；请设 quantization=none 或 shard.implementation=fsdp2</translation>
     </message>
     <message>
-        <source>shard.strategy=tensor: PyTorch's Adafactor refuses distributed tensors; use adamw</source>
+        <source>shard.strategy=tensor: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
         <translation>shard.strategy=tensor：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw</translation>
     </message>
     <message>
@@ -2791,7 +2767,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>shard.strategy=tensor：优化器在 GPU 上更新；请设 offload.optimizer=none</translation>
     </message>
     <message>
-        <source>shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
+        <source>shard.strategy=zero2 or zero3: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
         <translation>shard.strategy=zero2 或 zero3：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw 或 shard.implementation=fsdp1</translation>
     </message>
     <message>
@@ -2823,10 +2799,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：随模块移动的缓冲区</translation>
     </message>
     <message>
-        <source>stack: a cache of keys and values is made or grows</source>
-        <translation>调用栈：创建或增长键值缓存</translation>
-    </message>
-    <message>
         <source>stack: a checkpoint is read</source>
         <translation>调用栈：读取检查点</translation>
     </message>
@@ -2835,11 +2807,11 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：写入检查点</translation>
     </message>
     <message>
-        <source>stack: a library's workspace</source>
+        <source>stack: a library&apos;s workspace</source>
         <translation>调用栈：库的工作区</translation>
     </message>
     <message>
-        <source>stack: a module's forward inside generate()</source>
+        <source>stack: a module&apos;s forward inside generate()</source>
         <translation>调用栈：generate() 内的模块前向</translation>
     </message>
     <message>
@@ -2851,15 +2823,15 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：评估函数</translation>
     </message>
     <message>
-        <source>stack: an optimizer's step</source>
+        <source>stack: an optimizer&apos;s step</source>
         <translation>调用栈：优化器步</translation>
     </message>
     <message>
-        <source>stack: autograd stores a parameter's gradient</source>
+        <source>stack: autograd stores a parameter&apos;s gradient</source>
         <translation>调用栈：自动求导存储参数的梯度</translation>
     </message>
     <message>
-        <source>stack: autograd's engine or backward()</source>
+        <source>stack: autograd&apos;s engine or backward()</source>
         <translation>调用栈：自动求导引擎或 backward()</translation>
     </message>
     <message>
@@ -2879,7 +2851,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>调用栈：损失函数内</translation>
     </message>
     <message>
-        <source>stack: inside a module's forward</source>
+        <source>stack: inside a module&apos;s forward</source>
         <translation>调用栈：模块的前向内</translation>
     </message>
     <message>
@@ -2931,7 +2903,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>仅该请求</translation>
     </message>
     <message>
-        <source>the allocator's history</source>
+        <source>the allocator&apos;s history</source>
         <translation>分配器的历史</translation>
     </message>
     <message>
@@ -2951,7 +2923,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>每层的前馈部分</translation>
     </message>
     <message>
-        <source>the host's allocator</source>
+        <source>the host&apos;s allocator</source>
         <translation>主机的分配器</translation>
     </message>
     <message>
@@ -2967,7 +2939,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>图像的分块即其序列</translation>
     </message>
     <message>
-        <source>the profiler's totals</source>
+        <source>the profiler&apos;s totals</source>
         <translation>性能分析器的总量</translation>
     </message>
     <message>
@@ -3095,10 +3067,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>无标记：反向与下一次前向之间</translation>
     </message>
     <message>
-        <source>unmarked: gradients are dropped together</source>
-        <translation>无标记：梯度一起释放</translation>
-    </message>
-    <message>
         <source>unmarked: the sequence of requests repeats</source>
         <translation>无标记：请求序列重复</translation>
     </message>
@@ -3143,8 +3111,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>使用</translation>
     </message>
     <message>
-        <source>with torch.device("cuda")</source>
-        <translation>使用 torch.device("cuda")</translation>
+        <source>with torch.device(&quot;cuda&quot;)</source>
+        <translation>使用 torch.device(&quot;cuda&quot;)</translation>
     </message>
     <message>
         <source>within</source>
@@ -3407,7 +3375,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>请求 {}，设备上空闲 {}</translation>
     </message>
     <message>
-        <source>'{}' is a folder: choose the script in it</source>
+        <source>&apos;{}&apos; is a folder: choose the script in it</source>
         <translation>“{}”是文件夹：请选择其中的脚本</translation>
     </message>
     <message>
@@ -3427,7 +3395,7 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>没有 torch</translation>
     </message>
     <message>
-        <source>there is no file '{}'</source>
+        <source>there is no file &apos;{}&apos;</source>
         <translation>没有文件“{}”</translation>
     </message>
     <message>
@@ -3567,8 +3535,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
     </message>
     <message>
-        <source>load checkpoints with map_location="cpu" and del them; keep weight averages on the CPU</source>
-        <translation>用 map_location="cpu" 加载检查点并 del；将权重平均放在 CPU 上</translation>
+        <source>load checkpoints with map_location=&quot;cpu&quot; and del them; keep weight averages on the CPU</source>
+        <translation>用 map_location=&quot;cpu&quot; 加载检查点并 del；将权重平均放在 CPU 上</translation>
     </message>
     <message>
         <source>model.config.use_cache = False</source>
@@ -3683,15 +3651,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
 需要 pip 22.2 或更高版本：{} -m pip install --upgrade pip</translation>
     </message>
     <message>
-        <source> ('{}', the same file)</source>
+        <source> (&apos;{}&apos;, the same file)</source>
         <translation>（“{}”，同一文件）</translation>
     </message>
     <message>
-        <source>"{}" is not a range; write A:B, A: or :B</source>
+        <source>&quot;{}&quot; is not a range; write A:B, A: or :B</source>
         <translation>“{}”不是区间；请写 A:B、A: 或 :B</translation>
     </message>
     <message>
-        <source>'{}' is also an input{}; write to another file</source>
+        <source>&apos;{}&apos; is also an input{}; write to another file</source>
         <translation>“{}”也是输入{}；请写入其他文件</translation>
     </message>
     <message>
@@ -3711,7 +3679,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--json 和 -o - 都写入标准输出；请选择其一</translation>
     </message>
     <message>
-        <source>--keep: '{}' is not empty; choose another folder</source>
+        <source>--keep: &apos;{}&apos; is not empty; choose another folder</source>
         <translation>--keep：“{}”不为空；请选择其他文件夹</translation>
     </message>
     <message>
@@ -3735,7 +3703,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>；`vramscope reproduce` 运行全部实验</translation>
     </message>
     <message>
-        <source>; did you mean "{}"?</source>
+        <source>; did you mean &quot;{}&quot;?</source>
         <translation>；是否指“{}”？</translation>
     </message>
     <message>
@@ -3767,15 +3735,15 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>设备表中没有匹配的 GPU；--family 接受架构（turing、ampere、ada、hopper、blackwell 等）或产品线（geforce、laptop、workstation、datacenter、integrated）</translation>
     </message>
     <message>
-        <source>no experiment is called "{}"{}</source>
+        <source>no experiment is called &quot;{}&quot;{}</source>
         <translation>没有名为“{}”的实验{}</translation>
     </message>
     <message>
-        <source>no technique has "{}" in its name, explanation, group, keys or values; groups: {}</source>
+        <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values; groups: {}</source>
         <translation>没有技术的名称、说明、组、键或值包含“{}”；组有：{}</translation>
     </message>
     <message>
-        <source>pip's report has an unknown format</source>
+        <source>pip&apos;s report has an unknown format</source>
         <translation>pip 的报告格式未知</translation>
     </message>
     <message>
@@ -3803,7 +3771,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>-- 之后缺少程序；例如：vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</translation>
     </message>
     <message>
-        <source>the program's history could not be written: {}</source>
+        <source>the program&apos;s history could not be written: {}</source>
         <translation>无法写入程序的历史：{}</translation>
     </message>
     <message>
@@ -3831,47 +3799,47 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}{}主机内存不足；请用 --device、--entries 或 --time 读取录制的一部分</translation>
     </message>
     <message>
-        <source>'{}' cannot be read</source>
+        <source>&apos;{}&apos; cannot be read</source>
         <translation>无法读取“{}”</translation>
     </message>
     <message>
-        <source>'{}' cannot be started: {}</source>
+        <source>&apos;{}&apos; cannot be started: {}</source>
         <translation>无法启动“{}”：{}</translation>
     </message>
     <message>
-        <source>'{}' cannot be written: {}</source>
+        <source>&apos;{}&apos; cannot be written: {}</source>
         <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
-        <source>'{}' cannot enter its isolated file system: {}</source>
+        <source>&apos;{}&apos; cannot enter its isolated file system: {}</source>
         <translation>“{}”无法进入隔离的文件系统：{}</translation>
     </message>
     <message>
-        <source>'{}' has no '{}' on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
+        <source>&apos;{}&apos; has no &apos;{}&apos; on the PATH of the shell that ssh starts; install it there, or give its path with --remote-vramscope</source>
         <translation>“{}”上由 ssh 启动的 shell 的 PATH 中没有“{}”；请在那里安装，或用 --remote-vramscope 给出路径</translation>
     </message>
     <message>
-        <source>'{}' is not a scratch folder of vramscope</source>
+        <source>&apos;{}&apos; is not a scratch folder of vramscope</source>
         <translation>“{}”不是 vramscope 的临时文件夹</translation>
     </message>
     <message>
-        <source>'{}' is not an abandoned scratch folder</source>
+        <source>&apos;{}&apos; is not an abandoned scratch folder</source>
         <translation>“{}”不是遗留的临时文件夹</translation>
     </message>
     <message>
-        <source>'{}' sent no recording: the command there ended with {}</source>
+        <source>&apos;{}&apos; sent no recording: the command there ended with {}</source>
         <translation>“{}”没有发送录制：那里的命令以 {} 结束</translation>
     </message>
     <message>
-        <source>'{}': no such program</source>
+        <source>&apos;{}&apos;: no such program</source>
         <translation>“{}”：未找到程序</translation>
     </message>
     <message>
-        <source>--host: '{}' is not a host name that ssh accepts, such as user@host</source>
+        <source>--host: &apos;{}&apos; is not a host name that ssh accepts, such as user@host</source>
         <translation>--host：“{}”不是 ssh 接受的主机名，例如 user@host</translation>
     </message>
     <message>
-        <source>--writable '{}': {}</source>
+        <source>--writable &apos;{}&apos;: {}</source>
         <translation>--writable “{}”：{}</translation>
     </message>
     <message>
@@ -4047,7 +4015,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：在最后一行之后、解释器关闭期间；此前的一切都完整</translation>
     </message>
     <message>
-        <source>{} cannot reach '{}'</source>
+        <source>{} cannot reach &apos;{}&apos;</source>
         <translation>{} 无法连接“{}”</translation>
     </message>
     <message>
@@ -4095,12 +4063,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可记录显存历史的版本</translation>
     </message>
     <message>
-        <source> (did you mean "{}"?)</source>
+        <source> (did you mean &quot;{}&quot;?)</source>
         <translation>（是否指“{}”？）</translation>
     </message>
     <message>
-        <source>"{}" is not a time; write a number with ns, us, ms or s ("12.5ms")</source>
-        <translation>“{}”不是时间；请写带 ns、us、ms 或 s 的数（"12.5ms"）</translation>
+        <source>&quot;{}&quot; is not a time; write a number with ns, us, ms or s (&quot;12.5ms&quot;)</source>
+        <translation>“{}”不是时间；请写带 ns、us、ms 或 s 的数（&quot;12.5ms&quot;）</translation>
     </message>
     <message>
         <source>; choose from: {}</source>
@@ -4111,7 +4079,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>分配器设置有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>allocator settings: "{}" has no value; write key:value,key:value</source>
+        <source>allocator settings: &quot;{}&quot; has no value; write key:value,key:value</source>
         <translation>分配器设置：“{}”没有值；请写 key:value,key:value</translation>
     </message>
     <message>
@@ -4139,7 +4107,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>可选：{}</translation>
     </message>
     <message>
-        <source>config.json: no supported model family is called "{}"; supported: {}</source>
+        <source>config.json: no supported model family is called &quot;{}&quot;; supported: {}</source>
         <translation>config.json：没有名为“{}”的受支持模型系列；支持：{}</translation>
     </message>
     <message>
@@ -4231,32 +4199,32 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为以 MiB 计的整数，至少 {}</translation>
     </message>
     <message>
-        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as "*.mlp.*"</source>
-        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 "*.mlp.*"</translation>
+        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
+        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
     </message>
     <message>
-        <source>expected module names with commas between them, such as "q_proj,v_proj"; a run.json may write ["q_proj", "v_proj"]</source>
-        <translation>应为以逗号分隔的模块名，例如 "q_proj,v_proj"；run.json 可写 ["q_proj", "v_proj"]</translation>
+        <source>expected module names with commas between them, such as &quot;q_proj,v_proj&quot;; a run.json may write [&quot;q_proj&quot;, &quot;v_proj&quot;]</source>
+        <translation>应为以逗号分隔的模块名，例如 &quot;q_proj,v_proj&quot;；run.json 可写 [&quot;q_proj&quot;, &quot;v_proj&quot;]</translation>
     </message>
     <message>
         <source>expected none, pcie or nvlink</source>
         <translation>应为 none、pcie 或 nvlink</translation>
     </message>
     <message>
-        <source>expected one JSON object in braces, such as {"model": "gpt2", "batch": 4}</source>
-        <translation>应为花括号中的一个 JSON 对象，例如 {"model": "gpt2", "batch": 4}</translation>
+        <source>expected one JSON object in braces, such as {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</source>
+        <translation>应为花括号中的一个 JSON 对象，例如 {&quot;model&quot;: &quot;gpt2&quot;, &quot;batch&quot;: 4}</translation>
     </message>
     <message>
-        <source>expected one JSON object, such as {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</source>
-        <translation>应为一个 JSON 对象，例如 {"memory": "24GiB", "compute_capability": 8.6, "multiprocessors": 28}</translation>
+        <source>expected one JSON object, such as {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</source>
+        <translation>应为一个 JSON 对象，例如 {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</translation>
     </message>
     <message>
-        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be "&gt;" (everything above the last row)</source>
-        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 "&gt;"（最后一行以上的所有大小）</translation>
+        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (everything above the last row)</source>
+        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 &quot;&gt;&quot;（最后一行以上的所有大小）</translation>
     </message>
     <message>
-        <source>expected text, such as "max_split_size_mb:128"</source>
-        <translation>应为文本，例如 "max_split_size_mb:128"</translation>
+        <source>expected text, such as &quot;max_split_size_mb:128&quot;</source>
+        <translation>应为文本，例如 &quot;max_split_size_mb:128&quot;</translation>
     </message>
     <message>
         <source>expected the boost clock from 100 MHz to 10 GHz, such as 1590MHz</source>
@@ -4295,11 +4263,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>hidden_size {} 不是 num_attention_heads {} 两倍的倍数</translation>
     </message>
     <message>
-        <source>line {} is not "length,count" with a length from 1 to {}</source>
-        <translation>第 {} 行不是 "length,count"，长度应为 1 到 {}</translation>
+        <source>line {} is not &quot;length,count&quot; with a length from 1 to {}</source>
+        <translation>第 {} 行不是 &quot;length,count&quot;，长度应为 1 到 {}</translation>
     </message>
     <message>
-        <source>lora.targets: no linear module is named "{}"; this model has {}</source>
+        <source>lora.targets: no linear module is named &quot;{}&quot;; this model has {}</source>
         <translation>lora.targets：没有名为“{}”的线性模块；此模型有 {}</translation>
     </message>
     <message>
@@ -4351,7 +4319,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>rope_scaling.high_freq_factor 必须大于 rope_scaling.low_freq_factor</translation>
     </message>
     <message>
-        <source>rope_scaling.rope_type "{}" is not supported; supported: default, linear, llama3</source>
+        <source>rope_scaling.rope_type &quot;{}&quot; is not supported; supported: default, linear, llama3</source>
         <translation>不支持 rope_scaling.rope_type “{}”；支持：default、linear、llama3</translation>
     </message>
     <message>
@@ -4359,7 +4327,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>运行配置：这些字节不是 RunConfig 消息</translation>
     </message>
     <message>
-        <source>seq = {} is longer than the model's {} positions</source>
+        <source>seq = {} is longer than the model&apos;s {} positions</source>
         <translation>seq = {} 超过模型的 {} 个位置</translation>
     </message>
     <message>
@@ -4383,7 +4351,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>逗号之前或之后为空；请写 NAME=VALUE,NAME=VALUE</translation>
     </message>
     <message>
-        <source>unknown allocator setting "{}"{}</source>
+        <source>unknown allocator setting &quot;{}&quot;{}</source>
         <translation>未知的分配器设置“{}”{}</translation>
     </message>
     <message>
@@ -4395,7 +4363,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>use_sliding_window 为 true，但 sliding_window 没有给出宽度</translation>
     </message>
     <message>
-        <source>{} "{}" is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
+        <source>{} &quot;{}&quot; is not supported; supported: silu, gelu, gelu_new, gelu_pytorch_tanh</source>
         <translation>不支持 {} “{}”；支持：silu、gelu、gelu_new、gelu_pytorch_tanh</translation>
     </message>
     <message>
@@ -4427,8 +4395,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 不是数</translation>
     </message>
     <message>
-        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
-        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
+        <source>{} is not a size: write bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>{} 不是大小：请写字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
     </message>
     <message>
         <source>{} is not a whole number</source>
@@ -4443,7 +4411,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 过大（最多 1 EiB）</translation>
     </message>
     <message>
-        <source>{}: "{}" is not allowed; {}</source>
+        <source>{}: &quot;{}&quot; is not allowed; {}</source>
         <translation>{}：不允许“{}”；{}</translation>
     </message>
     <message>
@@ -4511,99 +4479,91 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>（解压后）</translation>
     </message>
     <message>
-        <source>"and" or "or" is missing in front of this</source>
-        <translation>此处之前缺少 "and" 或 "or"</translation>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this</source>
+        <translation>此处之前缺少 &quot;and&quot; 或 &quot;or&quot;</translation>
     </message>
     <message>
-        <source>"{}" is not a field; fields are {}</source>
+        <source>&quot;{}&quot; is not a field; fields are {}</source>
         <translation>“{}”不是字段；字段有 {}</translation>
     </message>
     <message>
-        <source>"{}" is not a finite number</source>
+        <source>&quot;{}&quot; is not a finite number</source>
         <translation>“{}”不是有限数</translation>
     </message>
     <message>
-        <source>"{}": expected {} at character {}</source>
+        <source>&quot;{}&quot;: expected {} at character {}</source>
         <translation>“{0}”：第 {2} 个字符处应为 {1}</translation>
     </message>
     <message>
-        <source>'action' is not a string</source>
-        <translation>'action' 不是字符串</translation>
+        <source>&apos;action&apos; is not a string</source>
+        <translation>&apos;action&apos; 不是字符串</translation>
     </message>
     <message>
-        <source>'blocks' is {}</source>
-        <translation>'blocks' 是{}</translation>
+        <source>&apos;blocks&apos; is {}</source>
+        <translation>&apos;blocks&apos; 是{}</translation>
     </message>
     <message>
-        <source>'frames' is {}</source>
-        <translation>'frames' 是{}</translation>
+        <source>&apos;frames&apos; is {}</source>
+        <translation>&apos;frames&apos; 是{}</translation>
     </message>
     <message>
-        <source>'size' is {} bytes, more than any device has</source>
-        <translation>'size' 为 {} 字节，超过任何设备的容量</translation>
+        <source>&apos;size&apos; is {} bytes, more than any device has</source>
+        <translation>&apos;size&apos; 为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>'state' is not a string</source>
-        <translation>'state' 不是字符串</translation>
+        <source>&apos;state&apos; is not a string</source>
+        <translation>&apos;state&apos; 不是字符串</translation>
     </message>
     <message>
-        <source>'time_us' is {}, not a time</source>
-        <translation>'time_us' 是{}，不是时间</translation>
+        <source>&apos;time_us&apos; is {}, not a time</source>
+        <translation>&apos;time_us&apos; 是{}，不是时间</translation>
     </message>
     <message>
-        <source>'time_us' is {}, outside the range of a clock</source>
-        <translation>'time_us' 为 {}，超出时钟的范围</translation>
+        <source>&apos;time_us&apos; is {}, outside the range of a clock</source>
+        <translation>&apos;time_us&apos; 为 {}，超出时钟的范围</translation>
     </message>
     <message>
-        <source>'{}' has more than {} bytes{}, the limit for such a file</source>
+        <source>&apos;{}&apos; has more than {} bytes{}, the limit for such a file</source>
         <translation>“{}”超过 {} 字节{}，这是此类文件的上限</translation>
     </message>
     <message>
-        <source>'{}' is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
+        <source>&apos;{}&apos; is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
         <translation>“{}”是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
     </message>
     <message>
-        <source>'{}' is a folder, not a file</source>
+        <source>&apos;{}&apos; is a folder, not a file</source>
         <translation>“{}”是文件夹，不是文件</translation>
     </message>
     <message>
-        <source>'{}' is not a .trace</source>
+        <source>&apos;{}&apos; is not a .trace</source>
         <translation>“{}”不是 .trace</translation>
     </message>
     <message>
-        <source>'{}' is not a .trace: it does not begin like one</source>
-        <translation>“{}”不是 .trace：其开头不像</translation>
-    </message>
-    <message>
-        <source>'{}' is not a .trace: it looks like {}</source>
+        <source>&apos;{}&apos; is not a .trace: it looks like {}</source>
         <translation>“{}”不是 .trace：看起来像{}</translation>
     </message>
     <message>
-        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
-        <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
-    </message>
-    <message>
-        <source>'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
         <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：看起来像{}</translation>
     </message>
     <message>
-        <source>'{}' is {}</source>
+        <source>&apos;{}&apos; is {}</source>
         <translation>“{}”是{}</translation>
     </message>
     <message>
-        <source>'{}' is {} bytes, more than any device has</source>
+        <source>&apos;{}&apos; is {} bytes, more than any device has</source>
         <translation>“{}”为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
-        <source>'{}' is {}, not a number</source>
+        <source>&apos;{}&apos; is {}, not a number</source>
         <translation>“{}”是{}，不是数</translation>
     </message>
     <message>
-        <source>'{}' is {}, which is not a size, address or time</source>
+        <source>&apos;{}&apos; is {}, which is not a size, address or time</source>
         <translation>“{}”为 {}，不是大小、地址或时间</translation>
     </message>
     <message>
-        <source>'{}': the {} data is damaged or cut off near byte {}{}{}</source>
+        <source>&apos;{}&apos;: the {} data is damaged or cut off near byte {}{}{}</source>
         <translation>“{}”：{} 数据在字节 {} 附近损坏或被截断{}{}</translation>
     </message>
     <message>
@@ -4623,8 +4583,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>JSON</translation>
     </message>
     <message>
-        <source>JSON without "traceEvents" is not a Chrome trace</source>
-        <translation>没有 "traceEvents" 的 JSON 不是 Chrome 跟踪</translation>
+        <source>JSON without &quot;traceEvents&quot; is not a Chrome trace</source>
+        <translation>没有 &quot;traceEvents&quot; 的 JSON 不是 Chrome 跟踪</translation>
     </message>
     <message>
         <source>JSON, but neither an object nor a list of events</source>
@@ -4635,11 +4595,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>带 CUDA 13 的 LibTorch {} 只适用于 x86-64，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch's wheels need glibc 2.{}, and this computer has {}</source>
+        <source>PyTorch&apos;s wheels need glibc 2.{}, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 glibc 2.{}，而本机为 {}</translation>
     </message>
     <message>
-        <source>PyTorch's wheels need the GNU C library, and this computer has {}</source>
+        <source>PyTorch&apos;s wheels need the GNU C library, and this computer has {}</source>
         <translation>PyTorch 的 wheel 需要 GNU C 库，而本机为 {}</translation>
     </message>
     <message>
@@ -4683,7 +4643,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{1} 字节的块位于 {0:#x} 而不是 {2:#x}</translation>
     </message>
     <message>
-        <source>a block's history</source>
+        <source>a block&apos;s history</source>
         <translation>块的历史</translation>
     </message>
     <message>
@@ -4735,7 +4695,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>关键帧过大</translation>
     </message>
     <message>
-        <source>a known term, not "{}",</source>
+        <source>a known term, not &quot;{}&quot;,</source>
         <translation>已知的项，而不是“{}”</translation>
     </message>
     <message>
@@ -4775,12 +4735,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>有数超出 64 位</translation>
     </message>
     <message>
-        <source>a number, a term or "("</source>
-        <translation>数、项或 "("</translation>
+        <source>a number, a term or &quot;(&quot;</source>
+        <translation>数、项或 &quot;(&quot;</translation>
     </message>
     <message>
-        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot("snapshot.pickle"))</source>
-        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot("snapshot.pickle")）</translation>
+        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
+        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
     </message>
     <message>
         <source>a pair of numbers</source>
@@ -4791,7 +4751,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>协议 {} 的 pickle；只支持协议 2 到 5</translation>
     </message>
     <message>
-        <source>a profile in pprof's format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
+        <source>a profile in pprof&apos;s format (as jax.profiler.save_device_memory_profile() writes), which `pprof -http=: FILE` opens</source>
         <translation>pprof 格式的性能分析文件（jax.profiler.save_device_memory_profile() 的格式），可用 `pprof -http=: FILE` 打开</translation>
     </message>
     <message>
@@ -4871,10 +4831,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>活动批次</translation>
     </message>
     <message>
-        <source>allocation {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
-        <translation>分配 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
-    </message>
-    <message>
         <source>allocator settings</source>
         <translation>分配器设置</translation>
     </message>
@@ -4915,20 +4871,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>其他库（musl？）</translation>
     </message>
     <message>
-        <source>another vramscope is removing LibTorch from {}</source>
-        <translation>另一个 vramscope 正在从 {} 中删除 LibTorch</translation>
-    </message>
-    <message>
-        <source>another vramscope is setting up LibTorch in {}</source>
-        <translation>另一个 vramscope 正在 {} 中安装 LibTorch</translation>
-    </message>
-    <message>
         <source>bad layout</source>
         <translation>布局错误</translation>
     </message>
     <message>
-        <source>brackets and "not" are nested deeper than {}</source>
-        <translation>括号和 "not" 的嵌套超过 {} 层</translation>
+        <source>brackets and &quot;not&quot; are nested deeper than {}</source>
+        <translation>括号和 &quot;not&quot; 的嵌套超过 {} 层</translation>
     </message>
     <message>
         <source>byte {}: the file ends too early</source>
@@ -4971,27 +4919,27 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>调用栈：栈帧的各列长度不同</translation>
     </message>
     <message>
-        <source>cannot open '{}': {}</source>
+        <source>cannot open &apos;{}&apos;: {}</source>
         <translation>无法打开“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot order by "{}"; choose from held, count, bytes, life, peak</source>
+        <source>cannot order by &quot;{}&quot;; choose from held, count, bytes, life, peak</source>
         <translation>无法按“{}”排序；可选 held、count、bytes、life、peak</translation>
     </message>
     <message>
-        <source>cannot read '{}': {}</source>
+        <source>cannot read &apos;{}&apos;: {}</source>
         <translation>无法读取“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot replace '{}': {}</source>
+        <source>cannot replace &apos;{}&apos;: {}</source>
         <translation>无法替换“{}”：{}</translation>
     </message>
     <message>
-        <source>cannot write '{}'</source>
+        <source>cannot write &apos;{}&apos;</source>
         <translation>无法写入“{}”</translation>
     </message>
     <message>
-        <source>cannot write '{}': {}</source>
+        <source>cannot write &apos;{}&apos;: {}</source>
         <translation>无法写入“{}”：{}</translation>
     </message>
     <message>
@@ -5049,10 +4997,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>event {} has kind {}, which is not in the format</source>
         <translation>事件 {} 的种类 {} 不在格式中</translation>
-    </message>
-    <message>
-        <source>event {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
-        <translation>事件 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
     </message>
     <message>
         <source>footer</source>
@@ -5191,10 +5135,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>其目录的条目少于声明的数量</translation>
     </message>
     <message>
-        <source>its directory is not where it should be</source>
-        <translation>其目录位置不对</translation>
-    </message>
-    <message>
         <source>its segment is not live</source>
         <translation>其段不存活</translation>
     </message>
@@ -5243,7 +5183,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有可记忆的对象</translation>
     </message>
     <message>
-        <source>min, max or ceil, not "{}",</source>
+        <source>min, max or ceil, not &quot;{}&quot;,</source>
         <translation>min、max 或 ceil，而不是“{}”</translation>
     </message>
     <message>
@@ -5263,11 +5203,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>超过内存统计 {} 个数值的上限</translation>
     </message>
     <message>
-        <source>no demonstration is called "{}"</source>
+        <source>no demonstration is called &quot;{}&quot;</source>
         <translation>没有名为“{}”的演示</translation>
     </message>
     <message>
-        <source>no formula is called "{}"</source>
+        <source>no formula is called &quot;{}&quot;</source>
         <translation>没有名为“{}”的公式</translation>
     </message>
     <message>
@@ -5289,10 +5229,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>not a pickle of protocol 2 or later</source>
         <translation>不是协议 2 或更高版本的 pickle</translation>
-    </message>
-    <message>
-        <source>not a pinned wheel: "{}"</source>
-        <translation>不是固定版本的 wheel：“{}”</translation>
     </message>
     <message>
         <source>not a row number</source>
@@ -5343,10 +5279,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>请录制更少的步</translation>
     </message>
     <message>
-        <source>record fewer steps, or without stacks and shapes</source>
-        <translation>请录制更少的步，或不录制调用栈和形状</translation>
-    </message>
-    <message>
         <source>refers to object {}, which was not memoized</source>
         <translation>引用了未记忆的对象 {}</translation>
     </message>
@@ -5361,10 +5293,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>requests CSV, line {}: there is text after a closing quote</source>
         <translation>请求 CSV，第 {} 行：右引号之后还有文本</translation>
-    </message>
-    <message>
-        <source>segment {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
-        <translation>段 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
     </message>
     <message>
         <source>stack table</source>
@@ -5407,10 +5335,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>下载的内容无法使用：{}</translation>
     </message>
     <message>
-        <source>the entries of this file have no times; choose a part by numbers (--entries A:B)</source>
-        <translation>此文件的条目没有时间；请按编号选择部分（--entries A:B）</translation>
-    </message>
-    <message>
         <source>the file ends in the middle of the snapshot</source>
         <translation>文件在快照中间结束</translation>
     </message>
@@ -5429,10 +5353,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the file has no data for device {}</source>
         <translation>文件中没有设备 {} 的数据</translation>
-    </message>
-    <message>
-        <source>the file holds the state of memory at one time and no history to replay; record one with torch.cuda.memory._record_memory_history()</source>
-        <translation>文件只有某一时刻的显存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制</translation>
     </message>
     <message>
         <source>the file is empty</source>
@@ -5459,10 +5379,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>公式有 {} 个字符；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>the index of '{}' contradicts itself</source>
-        <translation>“{}”的索引自相矛盾</translation>
-    </message>
-    <message>
         <source>the memory timeline has no allocation</source>
         <translation>内存时间线没有分配</translation>
     </message>
@@ -5475,7 +5391,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>软件包索引中没有 {}</translation>
     </message>
     <message>
-        <source>the page's base64 data has an invalid character</source>
+        <source>the page&apos;s base64 data has an invalid character</source>
         <translation>页面的 base64 数据中有无效字符</translation>
     </message>
     <message>
@@ -5483,7 +5399,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>到文件末尾才能确定区间</translation>
     </message>
     <message>
-        <source>the recording's columns have different lengths ({} entries)</source>
+        <source>the recording&apos;s columns have different lengths ({} entries)</source>
         <translation>录制的各列长度不同（{} 个条目）</translation>
     </message>
     <message>
@@ -5511,7 +5427,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>搜索文本有 {1} 字节；最多允许 {0} 字节</translation>
     </message>
     <message>
-        <source>the trace has format version {} (written by '{}'), and this vramscope reads versions up to {}; install a newer vramscope</source>
+        <source>the trace has format version {} (written by &apos;{}&apos;), and this vramscope reads versions up to {}; install a newer vramscope</source>
         <translation>跟踪的格式版本为 {}（由“{}”写入），此 vramscope 最高读取版本 {}；请安装更新的 vramscope</translation>
     </message>
     <message>
@@ -5555,8 +5471,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>此括号没有右括号</translation>
     </message>
     <message>
-        <source>this is {}, not a CUDA memory snapshot (a dict with 'segments' and 'device_traces', or a list of segments)</source>
-        <translation>这是{}，不是 CUDA 内存快照（带 'segments' 和 'device_traces' 的字典，或段的列表）</translation>
+        <source>this is {}, not a CUDA memory snapshot (a dict with &apos;segments&apos; and &apos;device_traces&apos;, or a list of segments)</source>
+        <translation>这是{}，不是 CUDA 内存快照（带 &apos;segments&apos; 和 &apos;device_traces&apos; 的字典，或段的列表）</translation>
     </message>
     <message>
         <source>trace header</source>
@@ -5575,7 +5491,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>意外的字段 {}</translation>
     </message>
     <message>
-        <source>unknown kind "{}"</source>
+        <source>unknown kind &quot;{}&quot;</source>
         <translation>未知的种类“{}”</translation>
     </message>
     <message>
@@ -5599,24 +5515,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>zstd 数据</translation>
     </message>
     <message>
-        <source>{} and {} share their data</source>
-        <translation>{} 与 {} 共用数据</translation>
-    </message>
-    <message>
         <source>{} bytes at {:#x} go beyond the address space</source>
         <translation>位于 {1:#x} 的 {0} 字节超出地址空间</translation>
     </message>
     <message>
         <source>{} cannot have the stated size</source>
         <translation>{} 不可能有声明的大小</translation>
-    </message>
-    <message>
-        <source>{} has {} left, and {} are needed to unpack LibTorch</source>
-        <translation>{} 剩余 {}，解压 LibTorch 需要 {}</translation>
-    </message>
-    <message>
-        <source>{} has {} left, and {} are needed; make room, or set XDG_DATA_HOME to a folder on another disk</source>
-        <translation>{} 剩余 {}，需要 {}；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
     </message>
     <message>
         <source>{} is a folder with content</source>
@@ -5637,14 +5541,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} is missing here</source>
         <translation>此处缺少 {}</translation>
-    </message>
-    <message>
-        <source>{} is not where it should be</source>
-        <translation>{} 的位置不对</translation>
-    </message>
-    <message>
-        <source>{} lies outside of the archive</source>
-        <translation>{} 位于归档之外</translation>
     </message>
     <message>
         <source>{}: it has too many files</source>
@@ -5731,7 +5627,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>内存不足以容纳此尺寸的图像</translation>
     </message>
     <message>
-        <source>cannot group by "{}"; choose from {}</source>
+        <source>cannot group by &quot;{}&quot;; choose from {}</source>
         <translation>无法按“{}”分组；可选 {}</translation>
     </message>
     <message>
@@ -5739,11 +5635,11 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法编码图像</translation>
     </message>
     <message>
-        <source>'{}' could not be removed</source>
+        <source>&apos;{}&apos; could not be removed</source>
         <translation>无法删除“{}”</translation>
     </message>
     <message>
-        <source>--size: "{}" is not a size such as 1680x1050 (each side from {} to {})</source>
+        <source>--size: &quot;{}&quot; is not a size such as 1680x1050 (each side from {} to {})</source>
         <translation>--size：“{}”不是 1680x1050 这样的尺寸（每边从 {} 到 {}）</translation>
     </message>
     <message>
@@ -5755,7 +5651,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>Dear ImGui 无法读取该字体</translation>
     </message>
     <message>
-        <source>Dear ImGui's OpenGL backend does not start</source>
+        <source>Dear ImGui&apos;s OpenGL backend does not start</source>
         <translation>Dear ImGui 的 OpenGL 后端无法启动</translation>
     </message>
     <message>
@@ -5835,10 +5731,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>已取消打开</translation>
     </message>
     <message>
-        <source>the client is gone</source>
-        <translation>客户端已断开</translation>
-    </message>
-    <message>
         <source>the file on the server has changed since the download began</source>
         <translation>开始下载后，服务器上的文件已更改</translation>
     </message>
@@ -5847,7 +5739,7 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>首个条目在末个条目之后</translation>
     </message>
     <message>
-        <source>the folder '{}' could not be created</source>
+        <source>the folder &apos;{}&apos; could not be created</source>
         <translation>无法创建文件夹“{}”</translation>
     </message>
     <message>
@@ -5999,19 +5891,19 @@ most of it allocated by {}</source>
         <translation> · 比最高峰值少 {}（{:.1f} %）</translation>
     </message>
     <message>
-        <source>"{}" is neither a file nor a command{}</source>
+        <source>&quot;{}&quot; is neither a file nor a command{}</source>
         <translation>“{}”既不是文件也不是命令{}</translation>
     </message>
     <message>
-        <source>'{}' is not a host name that ssh accepts</source>
+        <source>&apos;{}&apos; is not a host name that ssh accepts</source>
         <translation>“{}”不是 ssh 可用的主机名</translation>
     </message>
     <message>
-        <source>'{}' is written, but may be lost if the computer fails now: {}</source>
+        <source>&apos;{}&apos; is written, but may be lost if the computer fails now: {}</source>
         <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
-        <source>({} bytes of the worker's log were omitted)
+        <source>({} bytes of the worker&apos;s log were omitted)
 </source>
         <translation>（省略了工作进程日志的 {} 字节）
 </translation>
@@ -6029,11 +5921,11 @@ most of it allocated by {}</source>
         <translation>--from 读取已有的运行：请去掉 -- 之后的程序</translation>
     </message>
     <message>
-        <source>--lang: "{}" is not one of en, zh_CN</source>
+        <source>--lang: &quot;{}&quot; is not one of en, zh_CN</source>
         <translation>--lang：“{}”不是 en、zh_CN 之一</translation>
     </message>
     <message>
-        <source>--page: "{}" is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
+        <source>--page: &quot;{}&quot; is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
         <translation>--page：“{}”不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
     </message>
     <message>
@@ -6049,11 +5941,11 @@ most of it allocated by {}</source>
         <translation>--scale：应为 0.5 到 4 的数</translation>
     </message>
     <message>
-        <source>--theme: "{}" is not one of dark, light, system</source>
+        <source>--theme: &quot;{}&quot; is not one of dark, light, system</source>
         <translation>--theme：“{}”不是 dark、light、system 之一</translation>
     </message>
     <message>
-        <source>--with: '{}' is not on the PATH</source>
+        <source>--with: &apos;{}&apos; is not on the PATH</source>
         <translation>--with：PATH 中没有“{}”</translation>
     </message>
     <message>
@@ -6081,11 +5973,11 @@ most of it allocated by {}</source>
         <translation>；训练不变，精度更低</translation>
     </message>
     <message>
-        <source>A decoder's cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
+        <source>A decoder&apos;s cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
         <translation>除非设置 use_cache=False，解码器的缓存默认开启：所有层的键和值保留到损失算出为止。不用检查点时，反向传播本来就会保留它们；使用检查点则本可释放它们。</translation>
     </message>
     <message>
-        <source>Adam uses the operators of PyTorch 2.0, executed by this build's PyTorch</source>
+        <source>Adam uses the operators of PyTorch 2.0, executed by this build&apos;s PyTorch</source>
         <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
     </message>
     <message>
@@ -6105,11 +5997,11 @@ most of it allocated by {}</source>
         <translation>按块计：取整后的请求大小</translation>
     </message>
     <message>
-        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
+        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
         <translation>两个矩都是 bfloat16，没有缩放因子，大小为 fp32 矩的一半，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
     </message>
     <message>
-        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer's part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
+        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer&apos;s part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
         <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
     </message>
     <message>
@@ -6133,7 +6025,7 @@ most of it allocated by {}</source>
         <translation>不切分大块</translation>
     </message>
     <message>
-        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers' Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
+        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers&apos; Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
         <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。优化器步对每个张量运行一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，否则在主机上，每一步经总线取回。</translation>
     </message>
     <message>
@@ -6201,7 +6093,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
     </message>
     <message>
-        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch's default), they use no memory when activations peak.</source>
+        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch&apos;s default), they use no memory when activations peak.</source>
         <translation>填零的梯度在下一次前向期间仍留在显存中。若释放梯度（PyTorch 的默认行为），激活值达到峰值时它们不占显存。</translation>
     </message>
     <message>
@@ -6241,7 +6133,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
     </message>
     <message>
-        <source>NVML's figure {} at the first query (at {}), minus the parts above</source>
+        <source>NVML&apos;s figure {} at the first query (at {}), minus the parts above</source>
         <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
     </message>
     <message>
@@ -6301,7 +6193,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>必需</translation>
     </message>
     <message>
-        <source>RMS norms and silu(gate) * up as in the model's code (eager), or as one kernel each</source>
+        <source>RMS norms and silu(gate) * up as in the model&apos;s code (eager), or as one kernel each</source>
         <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
     </message>
     <message>
@@ -6333,11 +6225,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>保存的激活值每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
     </message>
     <message>
-        <source>Settings: --set optimizer.lr=0.1, or in a run.json {"optimizer.lr": 0.1} or
-{"optimizer": {"lr": 0.1}}
+        <source>Settings: --set optimizer.lr=0.1, or in a run.json {&quot;optimizer.lr&quot;: 0.1} or
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
 </source>
-        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {"optimizer.lr": 0.1} 或
-{"optimizer": {"lr": 0.1}}
+        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {&quot;optimizer.lr&quot;: 0.1} 或
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
 </translation>
     </message>
     <message>
@@ -6361,7 +6253,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>T5 自行为注意力分数加偏置</translation>
     </message>
     <message>
-        <source>T5's activations overflow in fp16; the workaround of transformers is not supported</source>
+        <source>T5&apos;s activations overflow in fp16; the workaround of transformers is not supported</source>
         <translation>T5 的激活值在 fp16 下会溢出；不支持 transformers 对此的处理</translation>
     </message>
     <message>
@@ -6373,8 +6265,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>下方的“状态”页显示它们。</translation>
     </message>
     <message>
-        <source>The model is created on the GPU (with torch.device("cuda")) instead of the host, so there is no host copy to move. A tied output layer's own weight exists until it is tied, and its segment stays reserved.</source>
-        <translation>模型直接在 GPU 上创建（torch.device("cuda")），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
+        <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. A tied output layer&apos;s own weight exists until it is tied, and its segment stays reserved.</source>
+        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
     </message>
     <message>
         <source>The model is frozen. Every layer attends to a few additional keys and values, and only these are trained. Activations of the whole trunk are still needed, and attention needs a mask.</source>
@@ -6385,11 +6277,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>工作进程结束，退出状态为 {}</translation>
     </message>
     <message>
-        <source>The worker's events are inconsistent: {}</source>
+        <source>The worker&apos;s events are inconsistent: {}</source>
         <translation>工作进程的事件互相矛盾：{}</translation>
     </message>
     <message>
-        <source>The worker's events could not be decoded: {}</source>
+        <source>The worker&apos;s events could not be decoded: {}</source>
         <translation>无法解读工作进程的事件：{}</translation>
     </message>
     <message>
@@ -6397,7 +6289,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
     </message>
     <message>
-        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer's input is not kept for the adapter.</source>
+        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
         <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练升维矩阵：可训练的数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
@@ -6409,19 +6301,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>用法</translation>
     </message>
     <message>
-        <source>a .trace or CUDA memory snapshot ('-': standard input)</source>
-        <translation>.trace 文件或 CUDA 内存快照（'-'：标准输入）</translation>
+        <source>a .trace or CUDA memory snapshot (&apos;-&apos;: standard input)</source>
+        <translation>.trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
         <source>a .trace or CUDA memory snapshot; with --requests also the output file of `vramscope requests`</source>
         <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
     </message>
     <message>
-        <source>a Hugging Face config.json ('-': standard input)</source>
-        <translation>Hugging Face 的 config.json（'-'：标准输入）</translation>
+        <source>a Hugging Face config.json (&apos;-&apos;: standard input)</source>
+        <translation>Hugging Face 的 config.json（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
-        <source>a batch of {batch} can't be split into 2 to 4 equal passes</source>
+        <source>a batch of {batch} can&apos;t be split into 2 to 4 equal passes</source>
         <translation>大小为 {batch} 的批次无法分成 2 到 4 个相等的部分</translation>
     </message>
     <message>
@@ -6441,8 +6333,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>训练与每层并行的低秩适配器</translation>
     </message>
     <message>
-        <source>a memory timeline as HTML (export_memory_timeline("x.html")), which contains an image but no numbers. Export it with export_memory_timeline("x.raw.json.gz"), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
-        <translation> HTML 形式的内存时间线（export_memory_timeline("x.html")），只有图像而没有数值。请用 export_memory_timeline("x.raw.json.gz") 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
+        <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
+        <translation> HTML 形式的内存时间线（export_memory_timeline(&quot;x.html&quot;)），只有图像而没有数值。请用 export_memory_timeline(&quot;x.raw.json.gz&quot;) 导出，或用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
     </message>
     <message>
         <source>a model preset (see `vramscope presets`)</source>
@@ -6457,8 +6349,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>参数中的引号（{}）没有闭合</translation>
     </message>
     <message>
-        <source>a run.json ('-': standard input), with nested keys or dots</source>
-        <translation>run.json（'-'：标准输入），键可嵌套或用点号分隔</translation>
+        <source>a run.json (&apos;-&apos;: standard input), with nested keys or dots</source>
+        <translation>run.json（&apos;-&apos;：标准输入），键可嵌套或用点号分隔</translation>
     </message>
     <message>
         <source>a setting, such as batch=4 or optimizer.name=adamw; repeatable</source>
@@ -6533,7 +6425,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重使 autocast 不起作用</translation>
     </message>
     <message>
-        <source>autocast keeps its casts of weights until the end of forward (torch.autocast's cache_enabled)</source>
+        <source>autocast keeps its casts of weights until the end of forward (torch.autocast&apos;s cache_enabled)</source>
         <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
     </message>
     <message>
@@ -6565,7 +6457,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>对不需训练的权重调用 requires_grad_(False)；对其余权重，去掉它们与损失之间的 detach() 或 no_grad()</translation>
     </message>
     <message>
-        <source>cast unquantized 16-bit weights to fp32, like PEFT's prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
+        <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
         <translation>将未量化的 16 位权重转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时它们本来就是 fp32</translation>
     </message>
     <message>
@@ -6641,7 +6533,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>device：{} 不是本机的文件</translation>
     </message>
     <message>
-        <source>dora: the lengths of the weight's rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
+        <source>dora: the lengths of the weight&apos;s rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
         <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
     </message>
     <message>
@@ -6665,7 +6557,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>梯度用后立即释放</translation>
     </message>
     <message>
-        <source>each layer's parameters are one tensor, divided evenly</source>
+        <source>each layer&apos;s parameters are one tensor, divided evenly</source>
         <translation>一层的参数为一个张量，均等切分</translation>
     </message>
     <message>
@@ -6721,7 +6613,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>依据</translation>
     </message>
     <message>
-        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default</source>
+        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch&apos;s default</source>
         <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
     </message>
     <message>
@@ -6749,8 +6641,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>不同大小更少：块略大，但更快被重用</translation>
     </message>
     <message>
-        <source>file to write ('-': stdout)</source>
-        <translation>要写入的文件（'-'：标准输出）</translation>
+        <source>file to write (&apos;-&apos;: stdout)</source>
+        <translation>要写入的文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
         <source>first used by</source>
@@ -6793,7 +6685,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位梯度之外另有 fp32 累加和</translation>
     </message>
     <message>
-        <source>fraction of the GPU's memory that may be used; empty: all</source>
+        <source>fraction of the GPU&apos;s memory that may be used; empty: all</source>
         <translation>可使用的显存比例；留空：全部</translation>
     </message>
     <message>
@@ -6825,7 +6717,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>fsdp1：GPU 的组数，每组切分一份模型副本（HYBRID_SHARD）；梯度在组内散布，并在组间求和；1：所有 GPU 为一组</translation>
     </message>
     <message>
-        <source>fsdp1: the optimizer gets this GPU's part of each parameter (use_orig_params); false: the flat parameters</source>
+        <source>fsdp1: the optimizer gets this GPU&apos;s part of each parameter (use_orig_params); false: the flat parameters</source>
         <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
     </message>
     <message>
@@ -6841,19 +6733,19 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>galore.rank：GaLore 在这里只支持 fp32 的矩：请设 optimizer.bits=32</translation>
     </message>
     <message>
-        <source>galore.rank: GaLore's state is on the GPU: set offload.optimizer=none</source>
+        <source>galore.rank: GaLore&apos;s state is on the GPU: set offload.optimizer=none</source>
         <translation>galore.rank：GaLore 的状态位于 GPU：请设 offload.optimizer=none</translation>
     </message>
     <message>
-        <source>galore.rank: loading GaLore's state is not supported: set resume.map_location=none</source>
+        <source>galore.rank: loading GaLore&apos;s state is not supported: set resume.map_location=none</source>
         <translation>galore.rank：不支持加载 GaLore 的状态：请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>galore.rank: the basics model's script has its own optimizer: set galore.rank=0</source>
+        <source>galore.rank: the basics model&apos;s script has its own optimizer: set galore.rank=0</source>
         <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
     </message>
     <message>
-        <source>galore.rank: transformers' GaLore skips GPT-2's Conv1D layers: set galore.rank=0</source>
+        <source>galore.rank: transformers&apos; GaLore skips GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
         <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
     </message>
     <message>
@@ -6929,7 +6821,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>被另一个流使用</translation>
     </message>
     <message>
-        <source>init_on_device: a rank's part is made from weights on the host; use shard.strategy=ddp</source>
+        <source>init_on_device: a rank&apos;s part is made from weights on the host; use shard.strategy=ddp</source>
         <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -7017,12 +6909,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>省略所有需要重放的内容</translation>
     </message>
     <message>
-        <source>lengths of samples: a file of lines "length,count", from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
-        <translation>样本长度：由 "length,count" 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
+        <source>lengths of samples: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
+        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
     </message>
     <message>
-        <source>lengths of the micro-batches in turn, such as "400,1536,400", or a range to draw from, such as "256-1024" (seq=LIST sets this); empty: all have the length seq</source>
-        <translation>各微批次依次的长度，例如 "400,1536,400"，或从中抽取长度的范围，例如 "256-1024"（由 seq=LIST 设置）；留空：长度均为 seq</translation>
+        <source>lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or a range to draw from, such as &quot;256-1024&quot; (seq=LIST sets this); empty: all have the length seq</source>
+        <translation>各微批次依次的长度，例如 &quot;400,1536,400&quot;，或从中抽取长度的范围，例如 &quot;256-1024&quot;（由 seq=LIST 设置）；留空：长度均为 seq</translation>
     </message>
     <message>
         <source>library of the optimizer with 8-bit moments</source>
@@ -7033,36 +6925,24 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>存活时间</translation>
     </message>
     <message>
-        <source>lifetime: born in backward, live when it ends</source>
-        <translation>生命周期：在反向中创建，反向结束时存活</translation>
-    </message>
-    <message>
-        <source>lifetime: born in forward, live when the recording ends</source>
-        <translation>生命周期：在前向中创建，录制结束时存活</translation>
-    </message>
-    <message>
-        <source>lifetime: replaced in every pass by one that is larger by the same amount, layer by layer</source>
-        <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
-    </message>
-    <message>
         <source>like the weights</source>
         <translation>与权重相同</translation>
     </message>
     <message>
-        <source>linear layers that get an adapter, such as "q_proj,v_proj"</source>
-        <translation>获得适配器的线性层，如 "q_proj,v_proj"</translation>
+        <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
+        <translation>获得适配器的线性层，如 &quot;q_proj,v_proj&quot;</translation>
     </message>
     <message>
         <source>list only GPUs of this architecture (turing, ampere, ...) or product line (geforce, laptop, workstation, datacenter, integrated)</source>
         <translation>只列出此架构（turing、ampere 等）或产品线（geforce、laptop、workstation、datacenter、integrated）的 GPU</translation>
     </message>
     <message>
-        <source>list only GPUs with this compute capability, such as 8.6 or '&gt;=8.0'</source>
-        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 '&gt;=8.0'</translation>
+        <source>list only GPUs with this compute capability, such as 8.6 or &apos;&gt;=8.0&apos;</source>
+        <translation>只列出具有此计算能力的 GPU，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
     </message>
     <message>
-        <source>list only GPUs with this much memory, such as '&gt;=16GiB'</source>
-        <translation>只列出具有这么多显存的 GPU，例如 '&gt;=16GiB'</translation>
+        <source>list only GPUs with this much memory, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>只列出具有这么多显存的 GPU，例如 &apos;&gt;=16GiB&apos;</translation>
     </message>
     <message>
         <source>list only techniques with all of these words in name, explanation, group, keys or values</source>
@@ -7097,8 +6977,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），如同 map_location</translation>
     </message>
     <message>
-        <source>load with map_location="cpu" or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
-        <translation>加载时使用 map_location="cpu" 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
+        <source>load with map_location=&quot;cpu&quot; or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
+        <translation>加载时使用 map_location=&quot;cpu&quot; 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
     </message>
     <message>
         <source>load=cast-on-device has no effect: these weights stay fp32</source>
@@ -7213,7 +7093,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>此处没有分配显存</translation>
     </message>
     <message>
-        <source>no permission to read '{}'</source>
+        <source>no permission to read &apos;{}&apos;</source>
         <translation>没有读取“{}”的权限</translation>
     </message>
     <message>
@@ -7221,11 +7101,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>之后没有向设备申请</translation>
     </message>
     <message>
-        <source>no score matrices, with cuDNN's kernels</source>
+        <source>no score matrices, with cuDNN&apos;s kernels</source>
         <translation>没有分数矩阵，使用 cuDNN 的内核</translation>
     </message>
     <message>
-        <source>no stack while other entries have one: autograd's thread</source>
+        <source>no stack while other entries have one: autograd&apos;s thread</source>
         <translation>其他条目有调用栈而此处没有：自动求导的线程</translation>
     </message>
     <message>
@@ -7305,11 +7185,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>每个权重一字节，每行一个缩放因子</translation>
     </message>
     <message>
-        <source>one moment for each matrix, half of Adam's state; the step multiplies each matrix fifteen times in 16 bits</source>
+        <source>one moment for each matrix, half of Adam&apos;s state; the step multiplies each matrix fifteen times in 16 bits</source>
         <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
     </message>
     <message>
-        <source>one moment for each trained element and one number per row; half of Adam's state</source>
+        <source>one moment for each trained element and one number per row; half of Adam&apos;s state</source>
         <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
     </message>
     <message>
@@ -7337,7 +7217,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: gradients that are used immediately can't be accumulated over micro-batches; set micro_batches=1</source>
+        <source>optimizer.in_backward: gradients that are used immediately can&apos;t be accumulated over micro-batches; set micro_batches=1</source>
         <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
     </message>
     <message>
@@ -7433,7 +7313,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>只输出公式本身</translation>
     </message>
     <message>
-        <source>quantization: 4-bit and 8-bit weights can't be trained; set lora.rank, or mode=inference</source>
+        <source>quantization: 4-bit and 8-bit weights can&apos;t be trained; set lora.rank, or mode=inference</source>
         <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
     </message>
     <message>
@@ -7461,11 +7341,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>反向中重新计算的前向：为反向保留</translation>
     </message>
     <message>
-        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; "": the defaults</source>
-        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；""：默认设置</translation>
+        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; &quot;&quot;: the defaults</source>
+        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；&quot;&quot;：默认设置</translation>
     </message>
     <message>
-        <source>replay with this fraction of the device's memory</source>
+        <source>replay with this fraction of the device&apos;s memory</source>
         <translation>以设备显存的此比例重放</translation>
     </message>
     <message>
@@ -7485,7 +7365,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>resume 只支持一个优化器：请设 optimizer.in_backward=false</translation>
     </message>
     <message>
-        <source>resume is only supported for state in the weights' type: set optimizer.bits=32</source>
+        <source>resume is only supported for state in the weights&apos; type: set optimizer.bits=32</source>
         <translation>resume 只支持与权重同类型的状态：请设 optimizer.bits=32</translation>
     </message>
     <message>
@@ -7585,11 +7465,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.implementation=fsdp1：单个 GPU 上的 FSDP1 即 NO_SHARD，不受支持；请用 shard.implementation=fsdp2</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1's load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
+        <source>shard.implementation=fsdp1: FSDP1&apos;s load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
         <translation>shard.implementation=fsdp1：FSDP1 的 load_state_dict 会收集模型，不受支持；请设 resume.map_location=none</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: FSDP1's state_dict gathers the model, which is not supported; set save=none</source>
+        <source>shard.implementation=fsdp1: FSDP1&apos;s state_dict gathers the model, which is not supported; set save=none</source>
         <translation>shard.implementation=fsdp1：FSDP1 的 state_dict 会收集模型，不受支持；请设 save=none</translation>
     </message>
     <message>
@@ -7629,7 +7509,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 只适用于训练，不适用于推理和生成</translation>
     </message>
     <message>
-        <source>shard.strategy can't be run by one process on this computer's GPU; use backend=plan</source>
+        <source>shard.strategy can&apos;t be run by one process on this computer&apos;s GPU; use backend=plan</source>
         <translation>shard.strategy 无法由本机 GPU 上的一个进程运行；请用 backend=plan</translation>
     </message>
     <message>
@@ -7637,7 +7517,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>shard.strategy 至少需要两个 GPU；请设 shard.ranks=2 或更多</translation>
     </message>
     <message>
-        <source>shard.strategy: the basics model's script has its own optimizer; use shard.strategy=ddp</source>
+        <source>shard.strategy: the basics model&apos;s script has its own optimizer; use shard.strategy=ddp</source>
         <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
     </message>
     <message>
@@ -7729,10 +7609,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>stack：比较两个峰值处的调用点</translation>
     </message>
     <message>
-        <source>stack: made in a module's forward, and live</source>
-        <translation>调用栈：在模块的前向中创建且存活</translation>
-    </message>
-    <message>
         <source>standard input is not a terminal, so no question can be asked; run `vramscope setup --yes` to download without one</source>
         <translation>标准输入不是终端，无法询问；请运行 `vramscope setup --yes` 直接下载</translation>
     </message>
@@ -7769,7 +7645,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>基础模型用基本算子计算注意力</translation>
     </message>
     <message>
-        <source>the basics model's script has its own optimizer: set offload.optimizer=none</source>
+        <source>the basics model&apos;s script has its own optimizer: set offload.optimizer=none</source>
         <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
     </message>
     <message>
@@ -7805,7 +7681,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>图像的一边为 {} 像素；应在 {} 到 {} 之间</translation>
     </message>
     <message>
-        <source>the interpreter '{}' no longer exists</source>
+        <source>the interpreter &apos;{}&apos; no longer exists</source>
         <translation>解释器“{}”已不存在</translation>
     </message>
     <message>
@@ -7845,15 +7721,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>峰值在优化器步中，并包含其临时张量</translation>
     </message>
     <message>
-        <source>the program's history is incomplete: {}</source>
+        <source>the program&apos;s history is incomplete: {}</source>
         <translation>程序的历史不完整：{}</translation>
     </message>
     <message>
-        <source>the program's stack frame and the operator</source>
+        <source>the program&apos;s stack frame and the operator</source>
         <translation>程序的栈帧和算子</translation>
     </message>
     <message>
-        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop's settings</source>
+        <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
         <translation>代理 {} 不允许该连接（{}）；代理由 $https_proxy、$http_proxy、$all_proxy 或桌面设置指定</translation>
     </message>
     <message>
@@ -7881,11 +7757,11 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
     </message>
     <message>
-        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam's state</source>
+        <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam&apos;s state</source>
         <translation>每个可训练元素的梯度平方和，为 Adam 状态的一半，从一开始就存在</translation>
     </message>
     <message>
-        <source>the sum of the caching allocator's segments</source>
+        <source>the sum of the caching allocator&apos;s segments</source>
         <translation>缓存分配器的段之和</translation>
     </message>
     <message>
@@ -7937,7 +7813,7 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>每步之后用 torch.save 保存模型和优化器：张量依次拷贝到主机。GPU 无需为此额外占用显存，但要等待所有字节拷贝完成。</translation>
     </message>
     <message>
-        <source>torch.utils.checkpoint's use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
+        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
         <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后一个所需张量时结束的第二次运行（false）；selective 和 budget 总是使用 false</translation>
     </message>
     <message>
@@ -7965,15 +7841,15 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>每个可训练元素两个矩，类型与其相同</translation>
     </message>
     <message>
-        <source>two moments, and two temporaries of the weights' size in the step, where current versions need one</source>
+        <source>two moments, and two temporaries of the weights&apos; size in the step, where current versions need one</source>
         <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
     </message>
     <message>
-        <source>type in which gradients are accumulated: the weights' type, or fp32</source>
+        <source>type in which gradients are accumulated: the weights&apos; type, or fp32</source>
         <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
     </message>
     <message>
-        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT's autocast_adapter_dtype=False, torchtune)</source>
+        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
         <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
     </message>
     <message>
@@ -8005,8 +7881,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在反向传播中，梯度一完整就更新每个参数</translation>
     </message>
     <message>
-        <source>use F.scaled_dot_product_attention, or attn_implementation="sdpa"</source>
-        <translation>使用 F.scaled_dot_product_attention 或 attn_implementation="sdpa"</translation>
+        <source>use F.scaled_dot_product_attention, or attn_implementation=&quot;sdpa&quot;</source>
+        <translation>使用 F.scaled_dot_product_attention 或 attn_implementation=&quot;sdpa&quot;</translation>
     </message>
     <message>
         <source>use_cache: the cache of {model} is not supported in training; set use_cache=false</source>
@@ -8117,7 +7993,7 @@ Without a command, opens the FILEs in the window.</source>
         <translation>fp32 logits 的副本</translation>
     </message>
     <message>
-        <source>with cuda: use the CUDA libraries of this Python's PyTorch; default: the first Python found that has them</source>
+        <source>with cuda: use the CUDA libraries of this Python&apos;s PyTorch; default: the first Python found that has them</source>
         <translation>用于 cuda：使用此 Python 的 PyTorch 中的 CUDA 库；默认：找到的第一个带有这些库的 Python</translation>
     </message>
     <message>
@@ -8137,12 +8013,12 @@ Without a command, opens the FILEs in the window.</source>
         <translation>将跟踪的每次分配和释放写为 CSV</translation>
     </message>
     <message>
-        <source>write the trace to this file ('-': stdout)</source>
-        <translation>将跟踪写入此文件（'-'：标准输出）</translation>
+        <source>write the trace to this file (&apos;-&apos;: stdout)</source>
+        <translation>将跟踪写入此文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
-        <source>write to this file ('-': stdout)</source>
-        <translation>写入此文件（'-'：标准输出）</translation>
+        <source>write to this file (&apos;-&apos;: stdout)</source>
+        <translation>写入此文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
         <source>zero2 and zero3: number of layers gathered ahead in forward (set_modules_to_forward_prefetch)</source>
@@ -8247,11 +8123,11 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} · 驱动显存</translation>
     </message>
     <message>
-        <source>{}: "{}" is not a time such as 1.5 s or 200 ms</source>
+        <source>{}: &quot;{}&quot; is not a time such as 1.5 s or 200 ms</source>
         <translation>{}：“{}”不是 1.5 s 或 200 ms 这样的时间</translation>
     </message>
     <message>
-        <source>{}: "{}" is not an entry number such as 100,000 or 2 M</source>
+        <source>{}: &quot;{}&quot; is not an entry number such as 100,000 or 2 M</source>
         <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
     </message>
     <message>
@@ -8280,7 +8156,7 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     </message>
     <message>
         <source>
-  The GPU's memory is {}.
+  The GPU&apos;s memory is {}.
 </source>
         <translation>
   GPU 的显存为 {}。
@@ -8563,7 +8439,7 @@ first difference: event {} at {}
         <translation>进程</translation>
     </message>
     <message>
-        <source>PyTorch's defaults</source>
+        <source>PyTorch&apos;s defaults</source>
         <translation>PyTorch 的默认值</translation>
     </message>
     <message>
@@ -8723,7 +8599,7 @@ first difference: event {} at {}
         <translation>失败，见下文</translation>
     </message>
     <message>
-        <source>importing the program's modules takes too long</source>
+        <source>importing the program&apos;s modules takes too long</source>
         <translation>导入程序的模块耗时过长</translation>
     </message>
     <message>
@@ -9171,7 +9047,7 @@ first difference: event {} at {}
         <translation>A 预留</translation>
     </message>
     <message>
-        <source>A's peak</source>
+        <source>A&apos;s peak</source>
         <translation>A 的峰值</translation>
     </message>
     <message>
@@ -9221,7 +9097,7 @@ first difference: event {} at {}
         <translation>B 预留</translation>
     </message>
     <message>
-        <source>B's peak</source>
+        <source>B&apos;s peak</source>
         <translation>B 的峰值</translation>
     </message>
     <message>
@@ -9253,7 +9129,7 @@ first difference: event {} at {}
         <translation>原因</translation>
     </message>
     <message>
-        <source>Changes are relative to the row "as recorded".</source>
+        <source>Changes are relative to the row &quot;as recorded&quot;.</source>
         <translation>变化均相对于“与录制相同”一行。</translation>
     </message>
     <message>
@@ -9575,7 +9451,7 @@ first difference: event {} at {}
         <translation>每个元素的字节数</translation>
     </message>
     <message>
-        <source>bytes of one layer's input</source>
+        <source>bytes of one layer&apos;s input</source>
         <translation>一层输入的字节数</translation>
     </message>
     <message>
@@ -9699,7 +9575,7 @@ first difference: event {} at {}
         <translation>一个完整的段，加上所有段保留的输入</translation>
     </message>
     <message>
-        <source>only the outputs of the last layer are kept; each layer's inputs are computed from them</source>
+        <source>only the outputs of the last layer are kept; each layer&apos;s inputs are computed from them</source>
         <translation>只保留最后一层的输出；各层的输入由输出计算得到</translation>
     </message>
     <message>
@@ -9799,7 +9675,7 @@ first difference: event {} at {}
         <translation>每个样本的词元数</translation>
     </message>
     <message>
-        <source>torch.profiler's raw.json.gz: HolisticTraceAnalysis</source>
+        <source>torch.profiler&apos;s raw.json.gz: HolisticTraceAnalysis</source>
         <translation>torch.profiler 的 raw.json.gz：HolisticTraceAnalysis</translation>
     </message>
     <message>
@@ -9911,8 +9787,8 @@ first difference: event {} at {}
 </translation>
     </message>
     <message>
-        <source>a .trace, CUDA memory snapshot or Kineto trace ('-': standard input)</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（'-'：标准输入）</translation>
+        <source>a .trace, CUDA memory snapshot or Kineto trace (&apos;-&apos;: standard input)</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
         <source>--vary {0}: the command contains neither the placeholder {{{0}}} nor an argument {0}=... or --{0}. Write {{{0}}} where the value belongs, or use --vary=--{0}=... to append the argument</source>
@@ -9927,8 +9803,8 @@ first difference: event {} at {}
         <translation>{0}（当前运行中名为 {1}；按算子和顺序匹配）</translation>
     </message>
     <message>
-        <source>{0} is a group of keys and cannot be {1}. Write "{0}.{2}": {3} or "{0}": {{"{2}": {3}}}. Its keys: {4}</source>
-        <translation>{0} 是一组键，不能是 {1}。请写 "{0}.{2}": {3} 或 "{0}": {{"{2}": {3}}}。其键有：{4}</translation>
+        <source>{0} is a group of keys and cannot be {1}. Write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}. Its keys: {4}</source>
+        <translation>{0} 是一组键，不能是 {1}。请写 &quot;{0}.{2}&quot;: {3} 或 &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}。其键有：{4}</translation>
     </message>
     <message>
         <source>
@@ -9945,7 +9821,7 @@ first difference: event {} at {}
         <translation>按 {}</translation>
     </message>
     <message>
-        <source>compare the allocator's recorded decisions with the model, or replay them with other settings</source>
+        <source>compare the allocator&apos;s recorded decisions with the model, or replay them with other settings</source>
         <translation>将录制的分配器决策与模型比较，或用其他设置重放</translation>
     </message>
     <message>
@@ -9981,7 +9857,7 @@ first difference: event {} at {}
         <translation>rank 数</translation>
     </message>
     <message>
-        <source>run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU memory</source>
+        <source>run a program (record -- PROGRAM ARGS...) on this computer&apos;s GPU and record its GPU memory</source>
         <translation>在本机 GPU 上运行程序（record -- PROGRAM ARGS...）并录制其显存</translation>
     </message>
     <message>
@@ -10029,19 +9905,19 @@ first difference: event {} at {}
         <translation>（{} 字节）</translation>
     </message>
     <message>
-        <source>"not supported"</source>
+        <source>&quot;not supported&quot;</source>
         <translation>“不支持”</translation>
     </message>
     <message>
-        <source>"{}" after "{}:" is neither * nor a number from 1 to {}</source>
+        <source>&quot;{}&quot; after &quot;{}:&quot; is neither * nor a number from 1 to {}</source>
         <translation>“{1}:”之后的“{0}”既不是 * 也不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>"{}" after "{}:" is not a number from 1 to {}</source>
+        <source>&quot;{}&quot; after &quot;{}:&quot; is not a number from 1 to {}</source>
         <translation>“{1}:”之后的“{0}”不是 1 到 {2} 之间的数字</translation>
     </message>
     <message>
-        <source>"{}" is not switched on</source>
+        <source>&quot;{}&quot; is not switched on</source>
         <translation>“{}”未开启</translation>
     </message>
     <message>
@@ -10049,7 +9925,7 @@ first difference: event {} at {}
         <translation>，{} 次不一致</translation>
     </message>
     <message>
-        <source>8-bit activations are computed by a sequence of PyTorch's fp32 operators; a dedicated kernel would need fewer temporaries</source>
+        <source>8-bit activations are computed by a sequence of PyTorch&apos;s fp32 operators; a dedicated kernel would need fewer temporaries</source>
         <translation>8 位激活值由一系列 PyTorch 的 fp32 算子计算；专用内核需要的临时张量更少</translation>
     </message>
     <message>
@@ -10093,7 +9969,7 @@ first difference: event {} at {}
         <translation>CUPTI 没有记录到此程序的任何内容</translation>
     </message>
     <message>
-        <source>CUPTI's own overhead is not shown</source>
+        <source>CUPTI&apos;s own overhead is not shown</source>
         <translation>不显示 CUPTI 自身的开销</translation>
     </message>
     <message>
@@ -10105,7 +9981,7 @@ first difference: event {} at {}
         <translation>无法转换：{} = {}</translation>
     </message>
     <message>
-        <source>DeepSpeed's kernel allocates nothing, so it is not compiled</source>
+        <source>DeepSpeed&apos;s kernel allocates nothing, so it is not compiled</source>
         <translation>DeepSpeed 的内核不分配显存，因此不编译</translation>
     </message>
     <message>
@@ -10137,19 +10013,15 @@ first difference: event {} at {}
         <translation>假定 L-BFGS 执行全部迭代并保留每次迭代的历史</translation>
     </message>
     <message>
-        <source>NCCL duration of collectives: bandwidth between GPUs</source>
-        <translation>NCCL 集合通信的时长：GPU 间带宽</translation>
-    </message>
-    <message>
         <source>NCCL memory of a communicator of one rank, as measured on an H200 with NCCL 2.28</source>
         <translation>单 rank 通信器的 NCCL 显存，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
-        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending on channels and algorithms; the maximum is used</source>
+        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28&apos;s rules: {} to {} depending on channels and algorithms; the maximum is used</source>
         <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法；采用最大值</translation>
     </message>
     <message>
-        <source>NCCL's kernels, as measured on an H200 with NCCL 2.28</source>
+        <source>NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
         <translation>NCCL 的内核，在 H200 上以 NCCL 2.28 实测</translation>
     </message>
     <message>
@@ -10181,7 +10053,7 @@ first difference: event {} at {}
         <translation>值 {} 不能用于 {}</translation>
     </message>
     <message>
-        <source>Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
+        <source>Triton&apos;s autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled</source>
         <translation>假定 Triton 的自动调优选择 GPU 能运行的第一个配置；其余配置不编译</translation>
     </message>
     <message>
@@ -10201,40 +10073,20 @@ first difference: event {} at {}
         <translation>假定计算出的掩码处处为真</translation>
     </message>
     <message>
-        <source>a computed mask is assumed to have as many true elements as there are values to scatter</source>
-        <translation>假定计算出的掩码中为真的元素与要散布的值一样多</translation>
-    </message>
-    <message>
         <source>a computed number is assumed to be 0</source>
         <translation>假定计算出的数为 0</translation>
-    </message>
-    <message>
-        <source>a computed number of repetitions is assumed to be one</source>
-        <translation>假定计算出的重复次数为 1</translation>
     </message>
     <message>
         <source>a computed tensor is assumed not to contain a given number</source>
         <translation>假定计算出的张量不含给定的数</translation>
     </message>
     <message>
-        <source>a kernel's registers and shared memory</source>
+        <source>a kernel&apos;s registers and shared memory</source>
         <translation>内核的寄存器和共享内存</translation>
-    </message>
-    <message>
-        <source>all computed classes are assumed to be equally frequent (tokens go to experts evenly)</source>
-        <translation>假定计算出的各类别出现次数相同（词元均匀分配给各专家）</translation>
-    </message>
-    <message>
-        <source>all rows in the decomposition of weights without initial values are equal; their clusters are assumed to be equally large</source>
-        <translation>没有初始值的权重在分解中各行相等；假定其各聚类大小相同</translation>
     </message>
     <message>
         <source>allocations outside the segments in the file: {}</source>
         <translation>位于文件中各段之外的分配：{}</translation>
-    </message>
-    <message>
-        <source>an allocator of the program replaces PyTorch's</source>
-        <translation>程序的分配器会取代 PyTorch 的分配器</translation>
     </message>
     <message>
         <source>an empty context uses at most {}</source>
@@ -10245,20 +10097,16 @@ first difference: event {} at {}
         <translation>本进程中另一个性能分析器正在使用 CUPTI</translation>
     </message>
     <message>
-        <source>bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
+        <source>bitsandbytes&apos; LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
         <translation>对 bitsandbytes 的 LLM.int8 建模时不含离群值（不小于 6 的激活值），否则其所在的列还会以 16 位相乘</translation>
     </message>
     <message>
-        <source>blocks larger than the file's settings allow; their size is derived from the next block: {}</source>
+        <source>blocks larger than the file&apos;s settings allow; their size is derived from the next block: {}</source>
         <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
     </message>
     <message>
         <source>busy</source>
         <translation>忙碌</translation>
-    </message>
-    <message>
-        <source>clipping of gradients is not noticed</source>
-        <translation>无法察觉梯度裁剪</translation>
     </message>
     <message>
         <source>clocks, temperature and power are not shown</source>
@@ -10293,11 +10141,11 @@ first difference: event {} at {}
         <translation>卷积的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution's filter gradient</source>
+        <source>cuDNN workspace of a convolution&apos;s filter gradient</source>
         <translation>卷积核梯度的 cuDNN 工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of a convolution's input gradient</source>
+        <source>cuDNN workspace of a convolution&apos;s input gradient</source>
         <translation>卷积输入梯度的 cuDNN 工作区</translation>
     </message>
     <message>
@@ -10421,20 +10269,12 @@ first difference: event {} at {}
         <translation>不记录内核和拷贝</translation>
     </message>
     <message>
-        <source>kernels and copies are not recorded while the program's own profiler runs</source>
+        <source>kernels and copies are not recorded while the program&apos;s own profiler runs</source>
         <translation>程序自己的性能分析器运行期间不记录内核和拷贝</translation>
-    </message>
-    <message>
-        <source>kernels of libraries are really compiled</source>
-        <translation>库的内核会真正编译</translation>
     </message>
     <message>
         <source>kernels, memcpys and calls are not shown</source>
         <translation>不显示内核、拷贝和调用</translation>
-    </message>
-    <message>
-        <source>large checkpoints are written with their full size</source>
-        <translation>大检查点按完整大小写入</translation>
     </message>
     <message>
         <source>libcuda.so.1 lacks functions</source>
@@ -10469,15 +10309,11 @@ first difference: event {} at {}
         <translation>不显示 GPU 之间的拷贝</translation>
     </message>
     <message>
-        <source>memory is recorded incompletely</source>
-        <translation>显存记录不完整</translation>
-    </message>
-    <message>
         <source>memory kept by the driver</source>
         <translation>驱动保留的显存</translation>
     </message>
     <message>
-        <source>memory outside PyTorch's allocator is not itemized</source>
+        <source>memory outside PyTorch&apos;s allocator is not itemized</source>
         <translation>PyTorch 分配器之外的显存不逐项列出</translation>
     </message>
     <message>
@@ -10517,20 +10353,12 @@ first difference: event {} at {}
         <translation>其他 rank 发送的对象缺失</translation>
     </message>
     <message>
-        <source>of a distributed checkpoint, only this rank's parts are written and read</source>
-        <translation>分布式检查点只写入和读取本 rank 的部分</translation>
-    </message>
-    <message>
         <source>one process runs as rank {} of {}: data from the other ranks is missing</source>
         <translation>一个进程作为 rank {} 运行（共 {} 个）：缺少来自其他 rank 的数据</translation>
     </message>
     <message>
         <source>only the first 256 of {} devices are shown</source>
         <translation>{} 个设备中只显示前 256 个</translation>
-    </message>
-    <message>
-        <source>opened memory of another process uses no GPU memory here, and its values are unknown</source>
-        <translation>打开的其他进程的显存在此不占显存，其值未知</translation>
     </message>
     <message>
         <source>optimizer state on disk needs the same GPU memory as state in host memory; disk access is assumed to take no time</source>
@@ -10565,10 +10393,6 @@ first difference: event {} at {}
         <translation>不记录保存和加载</translation>
     </message>
     <message>
-        <source>sharing memory between processes is refused</source>
-        <translation>拒绝在进程间共享显存</translation>
-    </message>
-    <message>
         <source>size of a variable in a module loaded at run time</source>
         <translation>运行时加载的模块中变量的大小</translation>
     </message>
@@ -10589,7 +10413,7 @@ first difference: event {} at {}
         <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
     </message>
     <message>
-        <source>the NVIDIA driver's libcuda.so.1 is not installed</source>
+        <source>the NVIDIA driver&apos;s libcuda.so.1 is not installed</source>
         <translation>未安装 NVIDIA 驱动的 libcuda.so.1</translation>
     </message>
     <message>
@@ -10597,7 +10421,7 @@ first difference: event {} at {}
         <translation>活动文件已损坏：损坏处之后的记录缺失</translation>
     </message>
     <message>
-        <source>the allocator's default settings are assumed: {}</source>
+        <source>the allocator&apos;s default settings are assumed: {}</source>
         <translation>假定使用分配器的默认设置：{}</translation>
     </message>
     <message>
@@ -10617,7 +10441,7 @@ first difference: event {} at {}
         <translation>启动内核的调用未知</translation>
     </message>
     <message>
-        <source>the compiled cross entropy of a chunk is modelled after Inductor's: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
+        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
         <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
     </message>
     <message>
@@ -10629,12 +10453,8 @@ first difference: event {} at {}
         <translation>驱动未找到 GPU</translation>
     </message>
     <message>
-        <source>the driver is assumed to support the program's CUDA {}</source>
+        <source>the driver is assumed to support the program&apos;s CUDA {}</source>
         <translation>假定驱动支持程序的 CUDA {}</translation>
-    </message>
-    <message>
-        <source>the emulated platform has another version than these hooks: values read back are 0, and masks are empty</source>
-        <translation>模拟平台与这些钩子的版本不同：读回的值为 0，掩码为空</translation>
     </message>
     <message>
         <source>the file has no events</source>
@@ -10661,7 +10481,7 @@ first difference: event {} at {}
         <translation>历史提前结束：分块 {}：{}</translation>
     </message>
     <message>
-        <source>the kernel of silu(gate) * up is modelled after Liger's, whose gradients overwrite its inputs; the norm is PyTorch's own</source>
+        <source>the kernel of silu(gate) * up is modelled after Liger&apos;s, whose gradients overwrite its inputs; the norm is PyTorch&apos;s own</source>
         <translation>silu(gate) * up 的内核按 Liger 的建模，其梯度覆盖其输入；归一化用 PyTorch 自带的</translation>
     </message>
     <message>
@@ -10673,7 +10493,7 @@ first difference: event {} at {}
         <translation>内核所属的算子未知</translation>
     </message>
     <message>
-        <source>the optimizer's step on the host processes 20 GB per second</source>
+        <source>the optimizer&apos;s step on the host processes 20 GB per second</source>
         <translation>主机上的优化器步每秒处理 20 GB</translation>
     </message>
     <message>
@@ -10693,32 +10513,24 @@ first difference: event {} at {}
         <translation>程序被强制终止</translation>
     </message>
     <message>
-        <source>the program's own allocator keeps no history, so PyTorch's is used instead, which reserves memory differently</source>
-        <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其预留显存的方式不同</translation>
-    </message>
-    <message>
-        <source>the program's readings of PyTorch's memory counters are not recorded</source>
+        <source>the program&apos;s readings of PyTorch&apos;s memory counters are not recorded</source>
         <translation>不记录程序对 PyTorch 显存计数器的读取</translation>
     </message>
     <message>
-        <source>the recording's buffer of {} was full: its oldest entries are lost</source>
+        <source>the recording&apos;s buffer of {} was full: its oldest entries are lost</source>
         <translation>录制缓冲区（{}）已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the recording's buffer was full: its oldest entries are lost</source>
+        <source>the recording&apos;s buffer was full: its oldest entries are lost</source>
         <translation>录制缓冲区已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the run's checkpointing.mode determines checkpointing</source>
+        <source>the run&apos;s checkpointing.mode determines checkpointing</source>
         <translation>梯度检查点由运行的 checkpointing.mode 决定</translation>
     </message>
     <message>
-        <source>the run's configuration in the header cannot be used: {}</source>
+        <source>the run&apos;s configuration in the header cannot be used: {}</source>
         <translation>文件头中的运行配置无法使用：{}</translation>
-    </message>
-    <message>
-        <source>there are no weights: the model is built from its config.json</source>
-        <translation>没有权重：模型按其 config.json 构建</translation>
     </message>
     <message>
         <source>this GPU is not in the device table</source>
@@ -10735,18 +10547,6 @@ first difference: event {} at {}
     <message>
         <source>toggles for optimizers</source>
         <translation>优化器的开关</translation>
-    </message>
-    <message>
-        <source>torch.compile begins with an empty cache: kernels are compiled, and measured on the GPU, in the first steps</source>
-        <translation>torch.compile 以空缓存开始：最初几步会编译内核并在 GPU 上测量</translation>
-    </message>
-    <message>
-        <source>torch.compile uses its existing cache: without it the first steps may need more memory</source>
-        <translation>torch.compile 使用其已有的缓存：没有缓存时，最初几步可能需要更多显存</translation>
-    </message>
-    <message>
-        <source>values read back through it may be 0</source>
-        <translation>经由它读回的值可能为 0</translation>
     </message>
     <message>
         <source>version {} of {}</source>
@@ -10777,16 +10577,12 @@ first difference: event {} at {}
         <translation>主机的工作不花时间</translation>
     </message>
     <message>
-        <source>writing files is assumed to take no time: torch.save's copies to the host are made, but no file is written</source>
+        <source>writing files is assumed to take no time: torch.save&apos;s copies to the host are made, but no file is written</source>
         <translation>假定写文件不花时间：会执行 torch.save 到主机的拷贝，但不写文件</translation>
     </message>
     <message>
         <source>{:.1f} % of {} launches run known kernels</source>
         <translation>{:.1f} %（共 {} 次启动）运行已知内核</translation>
-    </message>
-    <message>
-        <source>{:.1f} % of {} launches run known kernels; the times of the others are assumed from their threads</source>
-        <translation>{:.1f} %（共 {} 次启动）运行已知内核；其余内核的时间按其线程数假定</translation>
     </message>
     <message>
         <source>{} = {} has no effect: {}</source>
@@ -10801,16 +10597,8 @@ first difference: event {} at {}
         <translation>{} 与 {}</translation>
     </message>
     <message>
-        <source>{} annotation left out: the entries have no times</source>
-        <translation>已略去 {} 个标注：条目没有时间</translation>
-    </message>
-    <message>
         <source>{} annotations are left out: they contain no entry</source>
         <translation>已略去 {} 个标注：其中没有条目</translation>
-    </message>
-    <message>
-        <source>{} annotations left out: the entries have no times</source>
-        <translation>已略去 {} 个标注：条目没有时间</translation>
     </message>
     <message>
         <source>{} bytes used at the end, {} of them not accounted for</source>
@@ -10907,7 +10695,7 @@ first difference: event {} at {}
         <translation>{} 不接受值</translation>
     </message>
     <message>
-        <source>{} writes a real file with the plan's values: those that the GPU would compute are 0</source>
+        <source>{} writes a real file with the plan&apos;s values: those that the GPU would compute are 0</source>
         <translation>{} 以规划的值写入真实文件：本应由 GPU 计算的值为 0</translation>
     </message>
     <message>
@@ -11017,15 +10805,15 @@ first difference: event {} at {}
         <translation> · 显示 {} / {} 层</translation>
     </message>
     <message>
-        <source>'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
+        <source>&apos;{}&apos; has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
         <translation>“{}”没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
     </message>
     <message>
-        <source>'{}' is cut off and has no index; omit --outline to read all of it</source>
+        <source>&apos;{}&apos; is cut off and has no index; omit --outline to read all of it</source>
         <translation>“{}”被截断且没有索引；去掉 --outline 以读取全部</translation>
     </message>
     <message>
-        <source>'{}': its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
+        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
         <translation>“{}”：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
     </message>
     <message>
@@ -11045,7 +10833,7 @@ first difference: event {} at {}
         <translation>--host-budget 检查整个 FILE；请去掉 --device、--time 和 --entries</translation>
     </message>
     <message>
-        <source>--order: no change is called "{}"; the changes are {}</source>
+        <source>--order: no change is called &quot;{}&quot;; the changes are {}</source>
         <translation>--order：没有名为“{}”的变化；变化有 {}</translation>
     </message>
     <message>
@@ -11053,7 +10841,7 @@ first difference: event {} at {}
         <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，用于{}</translation>
     </message>
     <message>
-        <source>: the process reached its own limit, not the device's.</source>
+        <source>: the process reached its own limit, not the device&apos;s.</source>
         <translation>：进程达到的是自己设置的限制，而不是设备的。</translation>
     </message>
     <message>
@@ -11079,10 +10867,6 @@ first difference: event {} at {}
     <message>
         <source>Formulas, compared with a plan of the same run.</source>
         <translation>公式，与同一运行的规划对比。</translation>
-    </message>
-    <message>
-        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
-        <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
     </message>
     <message>
         <source>It records neither order nor times, so there is no timeline.</source>
@@ -11133,15 +10917,7 @@ first difference: event {} at {}
         <translation>包含曲线、问题和表格的网页；--baseline 增加对比</translation>
     </message>
     <message>
-        <source>a part of a memory timeline cannot be opened; open the whole file</source>
-        <translation>不能打开内存时间线的一部分；请打开整个文件</translation>
-    </message>
-    <message>
-        <source>a part of memory statistics cannot be opened; open the whole file</source>
-        <translation>不能打开内存统计的一部分；请打开整个文件</translation>
-    </message>
-    <message>
-        <source>a pickled CUDA memory snapshot, for PyTorch's memory_viz</source>
+        <source>a pickled CUDA memory snapshot, for PyTorch&apos;s memory_viz</source>
         <translation>pickle 格式的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
     </message>
     <message>
@@ -11189,7 +10965,7 @@ first difference: event {} at {}
         <translation>更早的请求失败</translation>
     </message>
     <message>
-        <source>at the peak, two or more tensors as large as log_softmax's result</source>
+        <source>at the peak, two or more tensors as large as log_softmax&apos;s result</source>
         <translation>峰值处有两个或更多与 log_softmax 的结果同样大的张量</translation>
     </message>
     <message>
@@ -11257,15 +11033,15 @@ first difference: event {} at {}
         <translation>应为 64 位整数</translation>
     </message>
     <message>
-        <source>expected a list ("400,1536,400") or ranges ("256-1024") of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
-        <translation>应为依次用于最多 4096 个微批次的长度列表（"400,1536,400"）或范围（"256-1024"），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
+        <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
+        <translation>应为依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
     </message>
     <message>
-        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB ("24GiB")</source>
-        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（"24GiB"）</translation>
+        <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
+        <translation>应为 {} 到 1 EiB 的大小：字节数，或带 B、kB、MB、GB、TB、KiB、MiB、GiB 或 TiB 的数（&quot;24GiB&quot;）</translation>
     </message>
     <message>
-        <source>expected a size up to 64 GiB and below the GPU's memory, such as 300MiB</source>
+        <source>expected a size up to 64 GiB and below the GPU&apos;s memory, such as 300MiB</source>
         <translation>应为不超过 64 GiB 且小于 GPU 显存的大小，例如 300MiB</translation>
     </message>
     <message>
@@ -11273,8 +11049,8 @@ first difference: event {} at {}
         <translation>应为文件的路径，最多 4096 个字符</translation>
     </message>
     <message>
-        <source>expected the tokens of a sample, from 1 to 1048576; or a list ("400,1536,400") or ranges ("256-1024") for at most 4096 successive micro-batches; or a file with lines "length,count", from which each micro-batch draws its samples</source>
-        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（"400,1536,400"）或范围（"256-1024"）；或由 "length,count" 行组成的文件，各微批次从中抽取样本</translation>
+        <source>expected the tokens of a sample, from 1 to 1048576; or a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) for at most 4096 successive micro-batches; or a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
+        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;）；或由 &quot;length,count&quot; 行组成的文件，各微批次从中抽取样本</translation>
     </message>
     <message>
         <source>expected true (GPU and processor share memory) or false</source>
@@ -11357,10 +11133,6 @@ first difference: event {} at {}
         <translation>登记为 {}：{} 字节，每个 SM {} 个线程</translation>
     </message>
     <message>
-        <source>memoizes object {}, but the file is too short for so many</source>
-        <translation>记忆对象 {}，但文件太短，容不下这么多对象</translation>
-    </message>
-    <message>
         <source>memory used by all processes</source>
         <translation>所有进程占用的显存</translation>
     </message>
@@ -11369,7 +11141,7 @@ first difference: event {} at {}
         <translation>栈上有超过 {} 个值；快照只需要几十个</translation>
     </message>
     <message>
-        <source>needs the GPU's memory size, which this file does not state</source>
+        <source>needs the GPU&apos;s memory size, which this file does not state</source>
         <translation>需要 GPU 的显存大小，此文件没有说明</translation>
     </message>
     <message>
@@ -11409,15 +11181,11 @@ first difference: event {} at {}
         <translation>所有进程（不分别报告）</translation>
     </message>
     <message>
-        <source>of {}(), only the first {} readings are recorded</source>
-        <translation>{}() 只记录最初 {} 次读取</translation>
-    </message>
-    <message>
         <source>one entry in id2label means regression, which is not supported</source>
         <translation>id2label 只有一个条目表示回归，不受支持</translation>
     </message>
     <message>
-        <source>only driver calls were recorded: without Python's hooks, the memory's purpose is unknown</source>
+        <source>only driver calls were recorded: without Python&apos;s hooks, the memory&apos;s purpose is unknown</source>
         <translation>仅记录了驱动调用：没有 Python 钩子，显存的用途未知</translation>
     </message>
     <message>
@@ -11433,7 +11201,7 @@ first difference: event {} at {}
         <translation>不显示锁页主机内存：{}（{} 字节）；使用中：{}（{} 字节）；{}</translation>
     </message>
     <message>
-        <source>planned for {}, not for the publications' GPUs; published figures are shown but not judged</source>
+        <source>planned for {}, not for the publications&apos; GPUs; published figures are shown but not judged</source>
         <translation>针对 {} 而非论文中的 GPU 规划；发表的数值只显示，不作评判</translation>
     </message>
     <message>
@@ -11521,11 +11289,11 @@ first difference: event {} at {}
         <translation>无需新段即可满足的最大分配：可放入空洞或整段</translation>
     </message>
     <message>
-        <source>the layer's own tensors and those of its attention</source>
+        <source>the layer&apos;s own tensors and those of its attention</source>
         <translation>该层自身的张量及其注意力的张量</translation>
     </message>
     <message>
-        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator's state</source>
+        <source>the log-sum-exp in fp32, a second copy of the output, and the random generator&apos;s state</source>
         <translation>fp32 的 log-sum-exp、输出的第二份副本，以及随机数生成器的状态</translation>
     </message>
     <message>
@@ -11613,7 +11381,7 @@ first difference: event {} at {}
         <translation>这不是本机的文件</translation>
     </message>
     <message>
-        <source>to multiples of 512 bytes, or by the allocator's settings</source>
+        <source>to multiples of 512 bytes, or by the allocator&apos;s settings</source>
         <translation>取整到 512 字节的倍数，或按分配器的设置</translation>
     </message>
     <message>
@@ -11625,7 +11393,7 @@ first difference: event {} at {}
         <translation>分组字段过多；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>torch.optim: states have the weight's dtype and exist from the first step on</source>
+        <source>torch.optim: states have the weight&apos;s dtype and exist from the first step on</source>
         <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
     </message>
     <message>
@@ -11641,8 +11409,8 @@ first difference: event {} at {}
         <translation>{:.0f} 秒，{} 次规划，本轮 {} / {}</translation>
     </message>
     <message>
-        <source>{} [memory] events have no addresses ("Addr"), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
+        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
     </message>
     <message>
         <source>{} active ({} according to torch.cuda.max_memory_allocated())</source>
@@ -11733,7 +11501,7 @@ first difference: event {} at {}
         <translation>{}：解压后超过 {} 字节</translation>
     </message>
     <message>
-        <source>{}: there is no formula for this model's weights</source>
+        <source>{}: there is no formula for this model&apos;s weights</source>
         <translation>{}：没有计算此模型权重的公式</translation>
     </message>
     <message>
@@ -11741,7 +11509,7 @@ first difference: event {} at {}
         <translation>{}：{} 超过 config.json 的上限</translation>
     </message>
     <message>
-        <source>{}; a program's PyTorch may have its own libcupti</source>
+        <source>{}; a program&apos;s PyTorch may have its own libcupti</source>
         <translation>{}；程序的 PyTorch 可能自带 libcupti</translation>
     </message>
     <message>
@@ -11761,11 +11529,11 @@ first difference: event {} at {}
         <translation>文件没有历史条目，只有某一时刻的状态；请不带区间打开</translation>
     </message>
     <message>
-        <source>--budget: "{}" is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
+        <source>--budget: &quot;{}&quot; is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
         <translation>--budget：“{}”是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
     </message>
     <message>
-        <source>--order: no change is called "{}"; the run has no change to order</source>
+        <source>--order: no change is called &quot;{}&quot;; the run has no change to order</source>
         <translation>--order：没有名为“{}”的更改；此运行没有可排序的更改</translation>
     </message>
     <message>
@@ -11785,11 +11553,11 @@ first difference: event {} at {}
         <translation>empty_cache() 被调用{}。</translation>
     </message>
     <message>
-        <source>expected KEY=VALUE, got "{}"</source>
+        <source>expected KEY=VALUE, got &quot;{}&quot;</source>
         <translation>应为 KEY=VALUE，得到的是“{}”</translation>
     </message>
     <message>
-        <source>the trace does not record its blocks' segments, so a replay has nothing to compare with</source>
+        <source>the trace does not record its blocks&apos; segments, so a replay has nothing to compare with</source>
         <translation>跟踪没有记录块所在的段，因此重放没有可比较的对象</translation>
     </message>
     <message>
@@ -11817,10 +11585,6 @@ first difference: event {} at {}
         <translation>使用 SwiGLU 的 Transformer 层保留的显存，autocast</translation>
     </message>
     <message>
-        <source>an assignment computed on the GPU is assumed to give the first worker the first task, and so on</source>
-        <translation>假定在 GPU 上计算的分配将第一个任务分给第一个工作者，依此类推</translation>
-    </message>
-    <message>
         <source>captured graphs keep a pool that nothing else can use. vramscope cannot add graphs to a run, but opens snapshots with such pools</source>
         <translation>已捕获的图占有一个其他内容无法使用的内存池。vramscope 不能为运行加入图，但可以打开含有此类池的快照</translation>
     </message>
@@ -11831,10 +11595,6 @@ first difference: event {} at {}
     <message>
         <source>setup and loading peak at {}, {} more than training</source>
         <translation>准备和加载的峰值为 {}，比训练多 {}</translation>
-    </message>
-    <message>
-        <source>the items of {} do not follow each other in the file</source>
-        <translation>{}的各项在文件中不相连</translation>
     </message>
     <message>
         <source>  {}: {} {} in {}
@@ -11855,8 +11615,8 @@ first difference: event {} at {}
         <translation>16 位权重</translation>
     </message>
     <message>
-        <source>Accelerator already has mixed_precision="{}"</source>
-        <translation>Accelerator 已有 mixed_precision="{}"</translation>
+        <source>Accelerator already has mixed_precision=&quot;{}&quot;</source>
+        <translation>Accelerator 已有 mixed_precision=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>Attention implementation of transformers</source>
@@ -11891,16 +11651,8 @@ first difference: event {} at {}
         <translation>Chrome 跟踪（vramscope）</translation>
     </message>
     <message>
-        <source>Earlier move of predictions to the host</source>
-        <translation>更早将预测结果移到主机</translation>
-    </message>
-    <message>
         <source>Early release of cached blocks</source>
         <translation>提早归还缓存的块</translation>
-    </message>
-    <message>
-        <source>Emptying of the cache after steps</source>
-        <translation>若干步后清空缓存</translation>
     </message>
     <message>
         <source>Exec format error</source>
@@ -11911,16 +11663,8 @@ first difference: event {} at {}
         <translation>文件已存在</translation>
     </message>
     <message>
-        <source>Freeing of gradients instead of filling with zeros</source>
-        <translation>释放梯度而不是填零</translation>
-    </message>
-    <message>
-        <source>Freeing of gradients right after the step</source>
-        <translation>步结束后立即释放梯度</translation>
-    </message>
-    <message>
-        <source>GPU to plan for: a name of the device table, a MIG slice ("a100-80gb:1g.10gb"), a file or figures</source>
-        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（"a100-80gb:1g.10gb"）、文件或数值</translation>
+        <source>GPU to plan for: a name of the device table, a MIG slice (&quot;a100-80gb:1g.10gb&quot;), a file or figures</source>
+        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（&quot;a100-80gb:1g.10gb&quot;）、文件或数值</translation>
     </message>
     <message>
         <source>Host memory, by call site</source>
@@ -12043,8 +11787,8 @@ first difference: event {} at {}
         <translation>TrainingArguments 已有 {}=True</translation>
     </message>
     <message>
-        <source>TrainingArguments has optim="{}"</source>
-        <translation>TrainingArguments 的设置为 optim="{}"</translation>
+        <source>TrainingArguments has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 的设置为 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>a value is needed: one of {}</source>
@@ -12055,11 +11799,11 @@ first difference: event {} at {}
         <translation>分配 #{}，{} B{}</translation>
     </message>
     <message>
-        <source>allocated by PyTorch's own code</source>
+        <source>allocated by PyTorch&apos;s own code</source>
         <translation>由 PyTorch 自身的代码分配</translation>
     </message>
     <message>
-        <source>allocated by PyTorch's own {}</source>
+        <source>allocated by PyTorch&apos;s own {}</source>
         <translation>由 PyTorch 自身的 {} 分配</translation>
     </message>
     <message>
@@ -12067,10 +11811,6 @@ first difference: event {} at {}
 </source>
         <translation>分配 {}：{}
 </translation>
-    </message>
-    <message>
-        <source>another model is trained</source>
-        <translation>训练的是另一个模型</translation>
     </message>
     <message>
         <source>batch norms</source>
@@ -12109,10 +11849,6 @@ first difference: event {} at {}
         <translation>梯度在 {} 中被缩放</translation>
     </message>
     <message>
-        <source>gradients of several batches are accumulated</source>
-        <translation>累积了多个批次的梯度</translation>
-    </message>
-    <message>
         <source>inferred: at most {} were reserved, and {} did not fit ({})</source>
         <translation>推断：最多预留了 {}，而 {} 放不下（{}）</translation>
     </message>
@@ -12145,12 +11881,8 @@ first difference: event {} at {}
         <translation>没有在评估模式下启用梯度调用的模型</translation>
     </message>
     <message>
-        <source>no optimizer of torch.optim steps</source>
-        <translation>没有 torch.optim 的优化器执行更新</translation>
-    </message>
-    <message>
-        <source>optim="{}" has no other implementation</source>
-        <translation>optim="{}" 没有其他实现</translation>
+        <source>optim=&quot;{}&quot; has no other implementation</source>
+        <translation>optim=&quot;{}&quot; 没有其他实现</translation>
     </message>
     <message>
         <source>others</source>
@@ -12197,11 +11929,11 @@ first difference: event {} at {}
         <translation>模型以 use_cache={} 被调用</translation>
     </message>
     <message>
-        <source>the model is not created by transformers' from_pretrained or from_config</source>
+        <source>the model is not created by transformers&apos; from_pretrained or from_config</source>
         <translation>模型不是由 transformers 的 from_pretrained 或 from_config 创建的</translation>
     </message>
     <message>
-        <source>the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer</source>
+        <source>the model is not created by transformers&apos; from_pretrained or from_config, nor trained by its Trainer</source>
         <translation>模型既不是由 transformers 的 from_pretrained 或 from_config 创建的，也不是由其 Trainer 训练的</translation>
     </message>
     <message>
@@ -12249,15 +11981,11 @@ first difference: event {} at {}
         <translation>程序随后转换了权重</translation>
     </message>
     <message>
-        <source>the program creates its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64</source>
-        <translation>程序自行创建批次；请改变其自身的参数：vramscope fit --vary=--batch-size=1..64</translation>
-    </message>
-    <message>
         <source>the program creates no optimizer of torch.optim</source>
         <translation>程序没有创建 torch.optim 的优化器</translation>
     </message>
     <message>
-        <source>the program does not use transformers' Trainer</source>
+        <source>the program does not use transformers&apos; Trainer</source>
         <translation>程序没有使用 transformers 的 Trainer</translation>
     </message>
     <message>
@@ -12277,8 +12005,8 @@ first difference: event {} at {}
         <translation>程序随后设置了 gradient_checkpointing=False</translation>
     </message>
     <message>
-        <source>the program sets optim="{}" afterwards</source>
-        <translation>程序随后设置了 optim="{}"</translation>
+        <source>the program sets optim=&quot;{}&quot; afterwards</source>
+        <translation>程序随后设置了 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>the program sets torch_empty_cache_steps={} afterwards</source>
@@ -12295,10 +12023,6 @@ first difference: event {} at {}
     <message>
         <source>the program sets {}={} afterwards</source>
         <translation>程序随后设置了 {}={}</translation>
-    </message>
-    <message>
-        <source>the program switches it off afterwards</source>
-        <translation>程序随后将其关闭</translation>
     </message>
     <message>
         <source>the program trains in evaluation mode</source>
@@ -12341,8 +12065,8 @@ first difference: event {} at {}
         <translation>{}（在 {} 字节之后）；请腾出空间或保存到其他位置</translation>
     </message>
     <message>
-        <source>{} already has attn_implementation="{}"</source>
-        <translation>{} 已有 attn_implementation="{}"</translation>
+        <source>{} already has attn_implementation=&quot;{}&quot;</source>
+        <translation>{} 已有 attn_implementation=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>{} already has this setting</source>
@@ -12353,7 +12077,7 @@ first difference: event {} at {}
         <translation>{} 已有 {}</translation>
     </message>
     <message>
-        <source>{} does not divide the program's micro-batch of {} samples</source>
+        <source>{} does not divide the program&apos;s micro-batch of {} samples</source>
         <translation>{} 不能整除程序的微批次（{} 个样本）</translation>
     </message>
     <message>
@@ -12425,8 +12149,8 @@ first difference: event {} at {}
         <translation>PyTorch 已经为每次调用选择这些内核</translation>
     </message>
     <message>
-        <source>TrainingArguments already has optim="{}"</source>
-        <translation>TrainingArguments 已有 optim="{}"</translation>
+        <source>TrainingArguments already has optim=&quot;{}&quot;</source>
+        <translation>TrainingArguments 已有 optim=&quot;{}&quot;</translation>
     </message>
     <message>
         <source>TrainingArguments and Accelerator</source>
@@ -12447,10 +12171,6 @@ first difference: event {} at {}
     <message>
         <source>TrainingArguments, and programs with at least N optimizer steps</source>
         <translation>TrainingArguments，以及至少有 N 个优化器步的程序</translation>
-    </message>
-    <message>
-        <source>TrainingArguments, models with a switch for it, and models with a list of blocks of the same class</source>
-        <translation>TrainingArguments、自带此开关的模型，以及含有同类模块列表的模型</translation>
     </message>
     <message>
         <source>already on</source>
@@ -12497,11 +12217,11 @@ first difference: event {} at {}
         <translation>已经调用了 model.{}()</translation>
     </message>
     <message>
-        <source>models created by transformers' from_pretrained or from_config</source>
+        <source>models created by transformers&apos; from_pretrained or from_config</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建的模型</translation>
     </message>
     <message>
-        <source>models created by transformers' from_pretrained or from_config, or passed to its Trainer</source>
+        <source>models created by transformers&apos; from_pretrained or from_config, or passed to its Trainer</source>
         <translation>由 transformers 的 from_pretrained 或 from_config 创建、或传给其 Trainer 的模型</translation>
     </message>
     <message>
@@ -12509,7 +12229,7 @@ first difference: event {} at {}
         <translation>在启用梯度的评估模式下调用的模型</translation>
     </message>
     <message>
-        <source>models that the program's own training loop calls</source>
+        <source>models that the program&apos;s own training loop calls</source>
         <translation>程序自己的训练循环所调用的模型</translation>
     </message>
     <message>
@@ -12525,7 +12245,7 @@ first difference: event {} at {}
         <translation>微批次已经是 {} 个样本</translation>
     </message>
     <message>
-        <source>the model's own forward uses autocast in {}</source>
+        <source>the model&apos;s own forward uses autocast in {}</source>
         <translation>模型自己的前向以 {} 使用 autocast</translation>
     </message>
     <message>
@@ -12545,7 +12265,7 @@ first difference: event {} at {}
         <translation>程序自己把权重转换为 {}</translation>
     </message>
     <message>
-        <source>the program's own loop, if it still has gradients in the next forward pass</source>
+        <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
         <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
     </message>
     <message>
@@ -12557,15 +12277,15 @@ first difference: event {} at {}
         <translation>训练时保留键和值的 transformers 模型</translation>
     </message>
     <message>
-        <source>transformers' Trainer</source>
+        <source>transformers&apos; Trainer</source>
         <translation>transformers 的 Trainer</translation>
     </message>
     <message>
-        <source>transformers' Trainer with an evaluation</source>
+        <source>transformers&apos; Trainer with an evaluation</source>
         <translation>带评估的 transformers Trainer</translation>
     </message>
     <message>
-        <source>transformers' Trainer with an evaluation that keeps predictions</source>
+        <source>transformers&apos; Trainer with an evaluation that keeps predictions</source>
         <translation>带评估且保留预测的 transformers Trainer</translation>
     </message>
     <message>
@@ -12589,18 +12309,6 @@ first difference: event {} at {}
         <translation>值为空</translation>
     </message>
     <message>
-        <source>a computed tensor that is made sparse is assumed to have no zeros</source>
-        <translation>假定转为稀疏的计算结果张量没有零</translation>
-    </message>
-    <message>
-        <source>hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved</source>
-        <translation>程序为单个已保存张量设置的钩子不会被调用：该张量保持保存时的状态</translation>
-    </message>
-    <message>
-        <source>the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory</source>
-        <translation>假定一批矩阵的指数逐个计算，这样所需显存较少</translation>
-    </message>
-    <message>
         <source>  start state     {} of {} possible states {} with the recording ({} older block{} may have an unsplit tail</source>
         <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个较早的块可能有未切分的块尾</translation>
     </message>
@@ -12609,8 +12317,8 @@ first difference: event {} at {}
         <translation> 运行中{}；程序捕获了该错误并继续运行。</translation>
     </message>
     <message>
-        <source>"{}" cannot have a ":"; only module, file and stack can</source>
-        <translation>“{}”不能带 ":"；只有 module、file 和 stack 可以</translation>
+        <source>&quot;{}&quot; cannot have a &quot;:&quot;; only module, file and stack can</source>
+        <translation>“{}”不能带 &quot;:&quot;；只有 module、file 和 stack 可以</translation>
     </message>
     <message>
         <source>, with older blocks left in place</source>
@@ -12713,7 +12421,7 @@ first difference: event {} at {}
         <translation>峰值处每个权重都有一个大小为其一半的类型转换副本</translation>
     </message>
     <message>
-        <source>bits of an embedding's moments with bitsandbytes' 8-bit optimizer; 32: as registered by transformers' Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
+        <source>bits of an embedding&apos;s moments with bitsandbytes&apos; 8-bit optimizer; 32: as registered by transformers&apos; Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
         <translation>使用 bitsandbytes 的 8 位优化器时嵌入的矩的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 自身的默认</translation>
     </message>
     <message>
@@ -12725,7 +12433,7 @@ first difference: event {} at {}
         <translation>一层为反向传播保留的字节数</translation>
     </message>
     <message>
-        <source>bytes that a layer's attention keeps for backward</source>
+        <source>bytes that a layer&apos;s attention keeps for backward</source>
         <translation>一层的注意力为反向传播保留的字节数</translation>
     </message>
     <message>
@@ -12763,10 +12471,6 @@ first difference: event {} at {}
     <message>
         <source>learning rate: constant, or falling along half a cosine to 0 over the steps of the run</source>
         <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
-    </message>
-    <message>
-        <source>lifetime: born in the optimizer's step, never freed</source>
-        <translation>生命周期：在优化器步中创建，从未释放</translation>
     </message>
     <message>
         <source>live over steps: allocated where batches are made, or sized like pairs of integers</source>
@@ -12841,11 +12545,11 @@ first difference: event {} at {}
         <translation>布局与各行的种类不符</translation>
     </message>
     <message>
-        <source>the model's output; freed before backward unless the program keeps it</source>
+        <source>the model&apos;s output; freed before backward unless the program keeps it</source>
         <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
     </message>
     <message>
-        <source>the output layer's input and weights in 16 bits</source>
+        <source>the output layer&apos;s input and weights in 16 bits</source>
         <translation>输出层的 16 位输入和权重</translation>
     </message>
     <message>
@@ -12857,8 +12561,8 @@ first difference: event {} at {}
         <translation>该规划包含多个设备</translation>
     </message>
     <message>
-        <source>the recording is kept; read it with: vramscope record --from '{}' -o FILE</source>
-        <translation>录制已保留；读取命令：vramscope record --from '{}' -o FILE</translation>
+        <source>the recording is kept; read it with: vramscope record --from &apos;{}&apos; -o FILE</source>
+        <translation>录制已保留；读取命令：vramscope record --from &apos;{}&apos; -o FILE</translation>
     </message>
     <message>
         <source>the snapshot has no history, so there is no timeline to draw</source>
@@ -12869,8 +12573,8 @@ first difference: event {} at {}
         <translation>快照没有历史：录制时使用了 _record_memory_history(True)，它只保留一个条目。要录制历史，请使用 _record_memory_history(max_entries=100000)</translation>
     </message>
     <message>
-        <source>tokens in a sample; or the lengths of successive micro-batches: a list ("400,1536,400"), ranges ("256-1024"), or a file with lines "length,count", from which lengths are drawn</source>
-        <translation>一个样本的词元数；或依次各微批次的长度：列表（"400,1536,400"）、范围（"256-1024"），或由 "length,count" 行组成、从中抽取长度的文件</translation>
+        <source>tokens in a sample; or the lengths of successive micro-batches: a list (&quot;400,1536,400&quot;), ranges (&quot;256-1024&quot;), or a file with lines &quot;length,count&quot;, from which lengths are drawn</source>
+        <translation>一个样本的词元数；或依次各微批次的长度：列表（&quot;400,1536,400&quot;）、范围（&quot;256-1024&quot;），或由 &quot;length,count&quot; 行组成、从中抽取长度的文件</translation>
     </message>
     <message>
         <source>weights are {} in memory (precision={}), although the checkpoint contains {}</source>
@@ -12925,19 +12629,11 @@ first difference: event {} at {}
         <translation>处于评估模式的模型不再为从不执行的反向传播保留激活值</translation>
     </message>
     <message>
-        <source>Above this fraction of the memory, the allocator releases blocks that have not been used for long</source>
-        <translation>显存占用超过此比例时，分配器归还长时间未使用的块</translation>
-    </message>
-    <message>
         <source>Blocks above this size in MiB are not split, so that later large allocations can reuse them</source>
         <translation>大于此值（MiB）的块不会被切分，以便之后的大块分配可以重用</translation>
     </message>
     <message>
-        <source>Cached memory is released to the driver every N steps and allocated again: slower</source>
-        <translation>每 N 步将缓存的显存归还驱动并重新分配：速度较慢</translation>
-    </message>
-    <message>
-        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time</source>
+        <source>Each gradient is applied and freed as soon as it is computed, so only one parameter&apos;s gradient exists at a time</source>
         <translation>每个梯度一经算出就应用并释放，因此同一时刻只存在一个参数的梯度</translation>
     </message>
     <message>
@@ -12953,10 +12649,6 @@ first difference: event {} at {}
         <translation>两步之间梯度不占用显存</translation>
     </message>
     <message>
-        <source>Like bf16, for GPUs without bfloat16; gradients are scaled</source>
-        <translation>与 bf16 相同，用于没有 bfloat16 的 GPU；梯度会缩放</translation>
-    </message>
-    <message>
         <source>Matrix products and their saved tensors use bfloat16; the weights keep their type, with an additional copy in bfloat16</source>
         <translation>矩阵乘法及其保存的张量使用 bfloat16；权重保持原类型，另有一份 bfloat16 副本</translation>
     </message>
@@ -12967,10 +12659,6 @@ first difference: event {} at {}
     <message>
         <source>Only two small matrices per linear layer are trained and have gradients and optimizer state</source>
         <translation>每个线性层只训练两个小矩阵，只有它们有梯度和优化器状态</translation>
-    </message>
-    <message>
-        <source>The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once</source>
-        <translation>每步的批次分成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
     </message>
     <message>
         <source>The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not</source>
@@ -12985,11 +12673,11 @@ first difference: event {} at {}
         <translation>权重、梯度和优化器状态为 16 位：训练以较低精度运行</translation>
     </message>
     <message>
-        <source>allocated by the program's or PyTorch's own code, planned without running kernels</source>
+        <source>allocated by the program&apos;s or PyTorch&apos;s own code, planned without running kernels</source>
         <translation>由程序或 PyTorch 自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
-        <source>allocated by the program's own code, planned without running kernels</source>
+        <source>allocated by the program&apos;s own code, planned without running kernels</source>
         <translation>由程序自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
@@ -13057,10 +12745,6 @@ first difference: event {} at {}
         <translation>有键长于 PyTorch 的任何键</translation>
     </message>
     <message>
-        <source>a polling thread did not return, so what that thread sees depends on the wall clock</source>
-        <translation>一个轮询线程没有返回，因此该线程看到的内容取决于实际时钟</translation>
-    </message>
-    <message>
         <source>every step allocates {} that are never freed: {} at the peak</source>
         <translation>每一步分配 {} 且从不释放：峰值处为 {}</translation>
     </message>
@@ -13075,10 +12759,6 @@ first difference: event {} at {}
     <message>
         <source>in at least three steps, a call site allocates blocks that later steps do not free</source>
         <translation>在至少三步中，某个调用点分配的块未被之后的各步释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born in the optimizer's step, replaces a state that is freed, and is not freed itself</source>
-        <translation>生命周期：在优化器步中创建，替换一个被释放的状态，自身未释放</translation>
     </message>
     <message>
         <source>live over steps: a replay of the first step places the block at its recorded address</source>
@@ -13169,11 +12849,11 @@ first difference: event {} at {}
         <translation>冻结的权重中有 {} 为 32 位；改为 16 位只占一半</translation>
     </message>
     <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT's prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
         <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重每次乘法都会短暂反量化，int8 权重只在反向传播中反量化；int8 层保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
     </message>
     <message>
-        <source>The gradient of a linear layer is projected to a few dimensions, and Adam's moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <source>The gradient of a linear layer is projected to a few dimensions, and Adam&apos;s moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
         <translation>线性层的梯度被投影到少数维度，Adam 的矩只对投影保留：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身大小不变，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要显存。</translation>
     </message>
     <message>
@@ -13193,12 +12873,12 @@ first difference: event {} at {}
         <translation>与 --entries 相同，但按距第一个条目的时间（1s:2.5s）</translation>
     </message>
     <message>
-        <source>the optimizer's state is in host memory with the parameters, and the optimizer's step runs on the host</source>
+        <source>the optimizer&apos;s state is in host memory with the parameters, and the optimizer&apos;s step runs on the host</source>
         <translation>优化器的状态与参数一起在主机内存中，优化器步在主机上运行</translation>
     </message>
     <message>
-        <source>torch.load of model and optimizer before the first step. With map_location="cuda", or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With "cpu", the GPU gets only the restored tensors.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location="cuda"（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；"cpu" 时 GPU 只得到恢复的张量。</translation>
+        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只得到恢复的张量。</translation>
     </message>
     <message>
         <source>trace header (unknown content type {})</source>
@@ -13213,23 +12893,23 @@ first difference: event {} at {}
         <translation>用于 -- PROGRAM：规划不带开关的程序，再分别规划启用每个适用开关（或仅每个 --toggle）的程序，并输出各自节省多少</translation>
     </message>
     <message>
-        <source>lora.trunk=cached needs batches of equal length: leave the setting "lengths" empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批次：请将 "lengths" 设置留空</translation>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
     </message>
     <message>
-        <source>lora.trunk=cached needs batches of equal length: leave the setting "samples.file" empty</source>
-        <translation>lora.trunk=cached 需要长度相同的批次：请将 "samples.file" 设置留空</translation>
+        <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;samples.file&quot; empty</source>
+        <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
     </message>
     <message>
         <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied</source>
         <translation>主机上没有权重的副本；绑定的输出层在绑定之前拥有自己的权重</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
+        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
         <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，最后一块之后才完整；请设 loss_reentrant=false</translation>
     </message>
     <message>
-        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer's gradient, which may be averaged only once; set loss_reentrant=false</source>
+        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, which may be averaged only once; set loss_reentrant=false</source>
         <translation>shard.strategy：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，而该梯度只应取平均一次；请设 loss_reentrant=false</translation>
     </message>
     <message>
@@ -13237,7 +12917,7 @@ first difference: event {} at {}
         <translation>，位于一个块中</translation>
     </message>
     <message>
-        <source>B's peak is {} {} ({} against {}); </source>
+        <source>B&apos;s peak is {} {} ({} against {}); </source>
         <translation>B 的峰值{1} {0}（{2} 对 {3}）；</translation>
     </message>
     <message>
@@ -13253,10 +12933,6 @@ first difference: event {} at {}
         <translation>Ctrl+拖动</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU's</source>
-        <translation>未记录显存：文件中有 GPU 的 {} 个内核或拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
-    </message>
-    <message>
         <source>Host memory</source>
         <translation>主机内存</translation>
     </message>
@@ -13269,24 +12945,8 @@ first difference: event {} at {}
         <translation>TrainingArguments 的 optim 没有对应此实现的值</translation>
     </message>
     <message>
-        <source>computed numbers are assumed to be all different</source>
-        <translation>假定计算出的数互不相同</translation>
-    </message>
-    <message>
-        <source>computed numbers are assumed to be all different, as far as their type has enough values</source>
-        <translation>假定计算出的数互不相同（只要其类型有足够多的值）</translation>
-    </message>
-    <message>
         <source>computed numbers that the program sorts are assumed to be sorted already</source>
         <translation>假定程序要排序的计算结果已经有序</translation>
-    </message>
-    <message>
-        <source>computed positions in a sparse tensor are assumed to be all different</source>
-        <translation>假定稀疏张量中计算出的位置互不相同</translation>
-    </message>
-    <message>
-        <source>the backward of a torch.autograd.Function gets other objects for the leaf tensors that its forward saved</source>
-        <translation>torch.autograd.Function 的 backward 得到的叶张量与其 forward 保存的不是同一对象</translation>
     </message>
     <message>
         <source>the host waited for the device and launched the next work right afterwards</source>
@@ -13305,14 +12965,6 @@ first difference: event {} at {}
         <translation>程序从未到达此开关适用的位置</translation>
     </message>
     <message>
-        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs</source>
-        <translation>use_cache 用于生成；训练时，所有层的键和值在显存中保留的时间与模型输出相同</translation>
-    </message>
-    <message>
-        <source>writes by another process into a shared tensor are not noticed, and its old values are used</source>
-        <translation>察觉不到其他进程对共享张量的写入，仍使用其旧值</translation>
-    </message>
-    <message>
         <source>zero_grad() already frees the gradients</source>
         <translation>zero_grad() 已释放梯度</translation>
     </message>
@@ -13321,8 +12973,8 @@ first difference: event {} at {}
         <translation>缩放到拖出的时间区间</translation>
     </message>
     <message>
-        <source>{} [memory] event has no address ("Addr"), as in files before PyTorch 1.11: earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（"Addr"），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
+        <source>{} [memory] event has no address (&quot;Addr&quot;), as in files before PyTorch 1.11: earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
     </message>
     <message>
         <source>{} [memory] event has no address and is left out</source>
@@ -13401,11 +13053,11 @@ first difference: event {} at {}
         <translation>；未录制这些内存是在空洞中还是在空闲段中</translation>
     </message>
     <message>
-        <source>NVML's total minus this process (at {}); if there are no other processes, this is the driver's own memory</source>
+        <source>NVML&apos;s total minus this process (at {}); if there are no other processes, this is the driver&apos;s own memory</source>
         <translation>NVML 的总量减去本进程的用量（在 {}）；若没有其他进程，则为驱动自身的内存</translation>
     </message>
     <message>
-        <source>The program's changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
         <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
     </message>
     <message>
@@ -13433,13 +13085,13 @@ first difference: event {} at {}
         <translation>释放分配 {}，但只有 {} 个分配</translation>
     </message>
     <message>
-        <source>host memory unknown: not all of the driver's allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
+        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
 </source>
         <translation>主机内存未知：未录制驱动的全部分配（可能的原因：--no-activities、内置模型，或在 CUDA 初始化之前锁页的内存）
 </translation>
     </message>
     <message>
-        <source>it uses the driver's memory pools, which are not modelled; use native</source>
+        <source>it uses the driver&apos;s memory pools, which are not modelled; use native</source>
         <translation>它使用驱动的内存池，而这些内存池未建模；请用 native</translation>
     </message>
     <message>
@@ -13475,8 +13127,8 @@ first difference: event {} at {}
         <translation>（在新段中）</translation>
     </message>
     <message>
-        <source>"" in the list</source>
-        <translation>列表中的 ""</translation>
+        <source>&quot;&quot; in the list</source>
+        <translation>列表中的 &quot;&quot;</translation>
     </message>
     <message>
         <source>$VRAMSCOPE_TORCH_ROOT is {}, which contains no torch/</source>
@@ -13491,8 +13143,8 @@ first difference: event {} at {}
         <translation>，私有池 {}.{}</translation>
     </message>
     <message>
-        <source>--folder: '{}' is not a folder</source>
-        <translation>--folder：'{}' 不是文件夹</translation>
+        <source>--folder: &apos;{}&apos; is not a folder</source>
+        <translation>--folder：&apos;{}&apos; 不是文件夹</translation>
     </message>
     <message>
         <source>--requests, --prediction or --by stack</source>
@@ -13559,7 +13211,7 @@ first difference: event {} at {}
         <translation>每秒采样的监视器</translation>
     </message>
     <message>
-        <source>A training step of this run was recorded on a GPU: every allocation and free of the plan's last step equals the recording's, and reserved memory differed by at most 40 MiB.</source>
+        <source>A training step of this run was recorded on a GPU: every allocation and free of the plan&apos;s last step equals the recording&apos;s, and reserved memory differed by at most 40 MiB.</source>
         <translation>此运行的一个训练步曾在 GPU 上录制：规划最后一步的每次分配和释放都与录制相同，预留显存最多相差 40 MiB。</translation>
     </message>
     <message>
@@ -13611,7 +13263,7 @@ first difference: event {} at {}
         <translation>分解，fp32</translation>
     </message>
     <message>
-        <source>CUPTI's buffers were too small for {} records</source>
+        <source>CUPTI&apos;s buffers were too small for {} records</source>
         <translation>CUPTI 的缓冲区太小，容不下 {} 条记录</translation>
     </message>
     <message>
@@ -13703,7 +13355,7 @@ first difference: event {} at {}
         <translation>LLM-Prof，硬件规格</translation>
     </message>
     <message>
-        <source>Leak finder: live GPU tensors at every epoch's end</source>
+        <source>Leak finder: live GPU tensors at every epoch&apos;s end</source>
         <translation>泄漏查找：每轮结束时存活的 GPU 张量</translation>
     </message>
     <message>
@@ -13719,7 +13371,7 @@ first difference: event {} at {}
         <translation>在 CPU 上加载 fp32，移动后在 GPU 上转换为 fp16</translation>
     </message>
     <message>
-        <source>Machine Learning Engineering, tables of NVIDIA's specification pages</source>
+        <source>Machine Learning Engineering, tables of NVIDIA&apos;s specification pages</source>
         <translation>《Machine Learning Engineering》，NVIDIA 规格页面的表格</translation>
     </message>
     <message>
@@ -13747,7 +13399,7 @@ first difference: event {} at {}
         <translation>内存时间线：训练最后一个解码器层</translation>
     </message>
     <message>
-        <source>Micro-batches of 1: "a further 75 %"</source>
+        <source>Micro-batches of 1: &quot;a further 75 %&quot;</source>
         <translation>微批次为 1：“再减 75 %”</translation>
     </message>
     <message>
@@ -13823,7 +13475,7 @@ first difference: event {} at {}
         <translation>PowerCapping，GH200 480GB 的 OpenCL 基准测试</translation>
     </message>
     <message>
-        <source>PyTorch Lightning, rates of NVIDIA's data sheets</source>
+        <source>PyTorch Lightning, rates of NVIDIA&apos;s data sheets</source>
         <translation>PyTorch Lightning，NVIDIA 数据手册的速率</translation>
     </message>
     <message>
@@ -13835,7 +13487,7 @@ first difference: event {} at {}
         <translation>加载、前向、反向、优化器步之后的读数</translation>
     </message>
     <message>
-        <source>Removes two moments, 1.21e9 bytes, and the optimizer's temporaries.</source>
+        <source>Removes two moments, 1.21e9 bytes, and the optimizer&apos;s temporaries.</source>
         <translation>去掉两个矩（1.21e9 字节）和优化器的临时张量。</translation>
     </message>
     <message>
@@ -13947,7 +13599,7 @@ first difference: event {} at {}
         <translation>超过 24 GB</translation>
     </message>
     <message>
-        <source>bf16 weights and the trainer's bf16 flag ("mixed precision")</source>
+        <source>bf16 weights and the trainer&apos;s bf16 flag (&quot;mixed precision&quot;)</source>
         <translation>bf16 权重和训练器的 bf16 开关（“混合精度”）</translation>
     </message>
     <message>
@@ -14015,7 +13667,7 @@ first difference: event {} at {}
         <translation>cuDNN 注意力的工作区</translation>
     </message>
     <message>
-        <source>cuDNN workspace of attention's backward kernel</source>
+        <source>cuDNN workspace of attention&apos;s backward kernel</source>
         <translation>cuDNN 注意力反向内核的工作区</translation>
     </message>
     <message>
@@ -14155,7 +13807,7 @@ first difference: event {} at {}
         <translation>用户给出</translation>
     </message>
     <message>
-        <source>gpumap, tables of NVIDIA's data sheets and whitepapers</source>
+        <source>gpumap, tables of NVIDIA&apos;s data sheets and whitepapers</source>
         <translation>gpumap，NVIDIA 数据手册和白皮书的表格</translation>
     </message>
     <message>
@@ -14223,10 +13875,6 @@ first difference: event {} at {}
         <translation>生成 4 GiB 及以上的字符串</translation>
     </message>
     <message>
-        <source>makes a string of Python 2</source>
-        <translation>生成 Python 2 的字符串</translation>
-    </message>
-    <message>
         <source>makes bytes</source>
         <translation>生成字节串</translation>
     </message>
@@ -14287,20 +13935,12 @@ first difference: event {} at {}
         <translation>在 24 GB 的 GPU 上</translation>
     </message>
     <message>
-        <source>opcode {} would import '{}', which a snapshot never needs; refused</source>
-        <translation>操作码 {} 会导入 '{}'，快照从不需要它；已拒绝</translation>
+        <source>opcode {} would import &apos;{}&apos;, which a snapshot never needs; refused</source>
+        <translation>操作码 {} 会导入 &apos;{}&apos;，快照从不需要它；已拒绝</translation>
     </message>
     <message>
         <source>opcode {}, which {}</source>
         <translation>操作码 {}（{}）</translation>
-    </message>
-    <message>
-        <source>optimizers' steps</source>
-        <translation>优化器步</translation>
-    </message>
-    <message>
-        <source>other moves depend on it</source>
-        <translation>其他步骤依赖它</translation>
     </message>
     <message>
         <source>out of memory at the step</source>
@@ -14323,7 +13963,7 @@ first difference: event {} at {}
         <translation>文中给出</translation>
     </message>
     <message>
-        <source>pure fp16: the document's estimates are decimal and rounded</source>
+        <source>pure fp16: the document&apos;s estimates are decimal and rounded</source>
         <translation>纯 fp16：文中的估算为十进制并经过取整</translation>
     </message>
     <message>
@@ -14395,7 +14035,7 @@ first difference: event {} at {}
         <translation>占基线的比例</translation>
     </message>
     <message>
-        <source>slices cannot access another GPU's memory</source>
+        <source>slices cannot access another GPU&apos;s memory</source>
         <translation>切片不能访问其他 GPU 的显存</translation>
     </message>
     <message>
@@ -14411,19 +14051,15 @@ first difference: event {} at {}
         <translation>vramscope 所安装到的 Python</translation>
     </message>
     <message>
-        <source>the allocation that caused it is not in the recording</source>
-        <translation>引起它的分配不在录制中</translation>
-    </message>
-    <message>
-        <source>the card's 23.56 GiB</source>
+        <source>the card&apos;s 23.56 GiB</source>
         <translation>该 GPU 的 23.56 GiB</translation>
     </message>
     <message>
-        <source>the document's estimates are decimal and rounded</source>
+        <source>the document&apos;s estimates are decimal and rounded</source>
         <translation>文中的估算为十进制并经过取整</translation>
     </message>
     <message>
-        <source>the document's range</source>
+        <source>the document&apos;s range</source>
         <translation>文中的范围</translation>
     </message>
     <message>
@@ -14463,11 +14099,11 @@ first difference: event {} at {}
         <translation>模型用 {:#x} 处的缓存块满足它</translation>
     </message>
     <message>
-        <source>the model's best fit is at {:#x}</source>
+        <source>the model&apos;s best fit is at {:#x}</source>
         <translation>模型的最佳适配在 {:#x}</translation>
     </message>
     <message>
-        <source>the peak is the optimizer's step</source>
+        <source>the peak is the optimizer&apos;s step</source>
         <translation>峰值在优化器步</translation>
     </message>
     <message>
@@ -14479,7 +14115,7 @@ first difference: event {} at {}
         <translation>程序在导入 torch 之前设置了 {}</translation>
     </message>
     <message>
-        <source>the program's modules could not be imported beforehand</source>
+        <source>the program&apos;s modules could not be imported beforehand</source>
         <translation>无法预先导入程序的模块</translation>
     </message>
     <message>
@@ -14511,7 +14147,7 @@ first difference: event {} at {}
         <translation>最长微批次的词元数</translation>
     </message>
     <message>
-        <source>torchtitan, rates of NVIDIA's specification pages</source>
+        <source>torchtitan, rates of NVIDIA&apos;s specification pages</source>
         <translation>torchtitan，NVIDIA 规格页面的速率</translation>
     </message>
     <message>
@@ -14545,10 +14181,6 @@ first difference: event {} at {}
     <message>
         <source>with max_split_size</source>
         <translation>使用 max_split_size</translation>
-    </message>
-    <message>
-        <source>{:#04x}, which is no opcode of pickle</source>
-        <translation>{:#04x}（不是 pickle 的操作码）</translation>
     </message>
     <message>
         <source>{} (one reading)</source>
@@ -14587,7 +14219,7 @@ first difference: event {} at {}
         <translation>{} 种长度，最长 {}</translation>
     </message>
     <message>
-        <source>{} of CUPTI's records are invalid</source>
+        <source>{} of CUPTI&apos;s records are invalid</source>
         <translation>CUPTI 的 {} 条记录无效</translation>
     </message>
     <message>
@@ -14647,15 +14279,15 @@ first difference: event {} at {}
         <translation>{}；{}。在模型中，录制的地址处没有映射显存</translation>
     </message>
     <message>
-        <source>(!) "2/3 less in the model, 3/10 less in activations" are the changes of allocated (-68.7 %) and reserved memory (-34.1 %), which contradicts the document's own definitions. 85 % of the rest are logits: see A11.</source>
+        <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are the changes of allocated (-68.7 %) and reserved memory (-34.1 %), which contradicts the document&apos;s own definitions. 85 % of the rest are logits: see A11.</source>
         <translation>(!) “模型减少 2/3，激活值减少 3/10”其实是已分配（-68.7 %）和预留显存（-34.1 %）的变化，与文中自己的定义矛盾。其余的 85 % 是 logits：见 A11。</translation>
     </message>
     <message>
-        <source>(!) "Parameters saved" means units of memory of the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
+        <source>(!) &quot;Parameters saved&quot; means units of memory of the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
         <translation>(!) “节省的参数”指以参数大小为单位的内存。文中 PEFT 的全称有误。</translation>
     </message>
     <message>
-        <source>(!) "Pinning makes GPU memory surge" is wrong: pinned memory is page-locked memory of the host.</source>
+        <source>(!) &quot;Pinning makes GPU memory surge&quot; is wrong: pinned memory is page-locked memory of the host.</source>
         <translation>(!) “锁页使 GPU 显存激增”是错的：锁页内存是主机的页锁定内存。</translation>
     </message>
     <message>
@@ -14675,7 +14307,7 @@ first difference: event {} at {}
         <translation>(!) Autocast 不会使权重减半：fp32 主权重仍在，还增加了 16 位副本。只有纯 fp16 才使权重减半。</translation>
     </message>
     <message>
-        <source>(!) Changes two things compared with A1: autocast and checkpointing. "Nearly a quarter less activation memory" is the decrease of reserved memory (24.6 %).</source>
+        <source>(!) Changes two things compared with A1: autocast and checkpointing. &quot;Nearly a quarter less activation memory&quot; is the decrease of reserved memory (24.6 %).</source>
         <translation>(!) 与 A1 相比改变了两处：autocast 和检查点。“激活值内存减少近四分之一”其实是预留显存的下降（24.6 %）。</translation>
     </message>
     <message>
@@ -14683,7 +14315,7 @@ first difference: event {} at {}
         <translation>(!) 有一处正文写作 580,000,000，而公式为 582,000,000。第一步之前没有优化器状态。</translation>
     </message>
     <message>
-        <source>(!) NVMe needs stage 3 of the library, but the document's file sets stage 2.</source>
+        <source>(!) NVMe needs stage 3 of the library, but the document&apos;s file sets stage 2.</source>
         <translation>(!) NVMe 需要该库的第 3 阶段，但文中的文件设为第 2 阶段。</translation>
     </message>
     <message>
@@ -14695,7 +14327,7 @@ first difference: event {} at {}
         <translation>(!) 只规划加载，带 1000 类的分类头。文中用于转换的调用并不存在。</translation>
     </message>
     <message>
-        <source>(!) Subtracting 8.672 does not give the activations: forward keeps 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer's copy of every parameter, which determines the peak. Both source and target are assumed to have "sequence 10", and the optimizer is assumed to be Adam with foreach.</source>
+        <source>(!) Subtracting 8.672 does not give the activations: forward keeps 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer&apos;s copy of every parameter, which determines the peak. Both source and target are assumed to have &quot;sequence 10&quot;, and the optimizer is assumed to be Adam with foreach.</source>
         <translation>(!) 减去 8.672 得到的不是激活值：前向保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器对每个参数的副本，后者决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
     </message>
     <message>
@@ -14711,7 +14343,7 @@ first difference: event {} at {}
         <translation>(!) 文中减去的 2.18 仍包含梯度和矩。剩下的 1.12 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置。规划的是 10 个词元的一次前向。</translation>
     </message>
     <message>
-        <source>(!) The document's times are differences between timestamps on the CPU, so some of forward's GPU work counts as backward. The plan's times are modelled GPU times.</source>
+        <source>(!) The document&apos;s times are differences between timestamps on the CPU, so some of forward&apos;s GPU work counts as backward. The plan&apos;s times are modelled GPU times.</source>
         <translation>(!) 文中的时间是 CPU 上时间戳之差，因此前向的一部分 GPU 工作计入反向。规划的时间是建模的 GPU 时间。</translation>
     </message>
     <message>
@@ -14723,7 +14355,7 @@ first difference: event {} at {}
         <translation>(!) 按所述的隐藏维度 2048 和 24 层，该模型有 1.21e9 个参数。</translation>
     </message>
     <message>
-        <source>(!) empty_cache releases only completely free segments, and moves nothing. The allocator's model shows this on a card of 24 GiB: five blocks of 4 GiB are freed, 80 blocks of 200 and 280 MiB are allocated in their place, every second block is freed, and then 2 GiB are requested.</source>
+        <source>(!) empty_cache releases only completely free segments, and moves nothing. The allocator&apos;s model shows this on a card of 24 GiB: five blocks of 4 GiB are freed, 80 blocks of 200 and 280 MiB are allocated in their place, every second block is freed, and then 2 GiB are requested.</source>
         <translation>(!) empty_cache 只归还完全空闲的段，不移动任何内容。分配器的模型在 24 GiB 的 GPU 上说明了这一点：释放五个 4 GiB 的块，在其位置分配 80 个 200 和 280 MiB 的块，每隔一个释放一个，然后请求 2 GiB。</translation>
     </message>
     <message>
@@ -14779,7 +14411,7 @@ first difference: event {} at {}
         <translation>60 MiB 加每个 SM 2.9 MiB，按计算能力 8.6 和 8.9 的实测 GPU 拟合</translation>
     </message>
     <message>
-        <source>95.5 % of the system's memory, as measured on Jetson Orin modules</source>
+        <source>95.5 % of the system&apos;s memory, as measured on Jetson Orin modules</source>
         <translation>系统内存的 95.5 %，同 Jetson Orin 模块的实测值</translation>
     </message>
     <message>
@@ -14787,7 +14419,7 @@ first difference: event {} at {}
         <translation>标称大小的 98.5 %，同类似卡的实测值</translation>
     </message>
     <message>
-        <source>Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam's bytes</source>
+        <source>Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam&apos;s bytes</source>
         <translation>Adam 为每个参数保留两个数，Adafactor 为每个矩阵保留一行和一列，不带动量的 SGD 不保留任何数。8 位 AdamW 保留 Adam 的四分之一字节</translation>
     </message>
     <message>
@@ -14833,7 +14465,7 @@ first difference: event {} at {}
         <translation>对照，文中没有：仅 fp32 权重和 bf16 autocast</translation>
     </message>
     <message>
-        <source>Control: what the document's program really needs</source>
+        <source>Control: what the document&apos;s program really needs</source>
         <translation>对照：文中的程序实际需要的内容</translation>
     </message>
     <message>
@@ -14855,7 +14487,7 @@ runs out of memory.</source>
         <translation>torch 2.11 的 FSDP1，不限制提前收集，这是 2023 年的默认设置；提前收集多少单元取决于 GPU，而 GPU 未知。当时程序（tests/accuracy，PyTorch 2.0.1）的规划需要 6.64，使用 limit_all_gathers 时为 4.49</translation>
     </message>
     <message>
-        <source>From 4.49 on, a decoder's labels are shifted by one and all its logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46, the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
+        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46, the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
         <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 版会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
     </message>
     <message>
@@ -14867,10 +14499,6 @@ runs out of memory.</source>
         <translation>这一代 GeForce 卡可经 PCIe 互相访问</translation>
     </message>
     <message>
-        <source>If a program clears gradients between forward and backward, they stay in memory during the forward pass without need</source>
-        <translation>若程序在前向与反向传播之间清除梯度，梯度会在前向传播期间不必要地留在显存中</translation>
-    </message>
-    <message>
         <source>Modelled, not recorded: {} in {} blocks. Source: {} ({})</source>
         <translation>建模而非录制：{1} 个块中的 {0}。来源：{2}（{3}）</translation>
     </message>
@@ -14879,15 +14507,15 @@ runs out of memory.</source>
         <translation>NVIDIA 支持数据中心卡和工作站卡之间经 PCIe 的对等访问；NVLink 桥接器单独出售</translation>
     </message>
     <message>
-        <source>NVIDIA's own driver refuses peer access on this generation (RTX 4090 and 4060 Ti: tinygrad/open-gpu-kernel-modules#28, before that project changed the driver); other cards are assumed to be the same</source>
+        <source>NVIDIA&apos;s own driver refuses peer access on this generation (RTX 4090 and 4060 Ti: tinygrad/open-gpu-kernel-modules#28, before that project changed the driver); other cards are assumed to be the same</source>
         <translation>NVIDIA 自己的驱动在这一代上拒绝对等访问（RTX 4090 和 4060 Ti：tinygrad/open-gpu-kernel-modules#28，在该项目更改驱动之前）；假定其他卡相同</translation>
     </message>
     <message>
-        <source>NVML did not report the memory of this process's GPU, or an allocation failed</source>
+        <source>NVML did not report the memory of this process&apos;s GPU, or an allocation failed</source>
         <translation>NVML 没有报告本进程所用 GPU 的显存，或有一次分配失败</translation>
     </message>
     <message>
-        <source>No result was published; presumably the run ran out of memory. It is planned for a card of 24 GB. The loss does not depend on the classifier's pooler, so without find_unused_parameters the second step would end in an error.</source>
+        <source>No result was published; presumably the run ran out of memory. It is planned for a card of 24 GB. The loss does not depend on the classifier&apos;s pooler, so without find_unused_parameters the second step would end in an error.</source>
         <translation>没有发表结果；大概是该运行内存不足。按 24 GB 的 GPU 规划。损失不依赖分类器的池化层，因此没有 find_unused_parameters 时，第二步会出错。</translation>
     </message>
     <message>
@@ -14939,7 +14567,7 @@ runs out of memory.</source>
         <translation>文中使用取整的 110,000,000。编码器和池化层有 109,482,240 个参数，存储的文件有 110,106,428 个。</translation>
     </message>
     <message>
-        <source>The document's "everything together" does not reduce the logits.</source>
+        <source>The document&apos;s &quot;everything together&quot; does not reduce the logits.</source>
         <translation>文中的“全部结合”没有减少 logits。</translation>
     </message>
     <message>
@@ -14967,23 +14595,19 @@ runs out of memory.</source>
         <translation>以 bf16 加载权重，其余也全部为 bf16</translation>
     </message>
     <message>
-        <source>With checkpointing, autocast saves nothing and adds a 16-bit copy of the output layer's weights.</source>
+        <source>With checkpointing, autocast saves nothing and adds a 16-bit copy of the output layer&apos;s weights.</source>
         <translation>使用检查点时 autocast 不节省任何内存，还多出一份输出层权重的 16 位副本。</translation>
     </message>
     <message>
-        <source>a detector's sampler is assumed to choose as many samples with objects as it may</source>
-        <translation>假定检测器的采样器选取其允许的最多的含目标样本</translation>
-    </message>
-    <message>
-        <source>a memory timeline that contains only sums by category; export allocations with export_memory_timeline("timeline.raw.json.gz"), or record a memory snapshot</source>
-        <translation>仅含按类别总和的内存时间线；请用 export_memory_timeline("timeline.raw.json.gz") 导出分配，或录制内存快照</translation>
+        <source>a memory timeline that contains only sums by category; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
+        <translation>仅含按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
     </message>
     <message>
         <source>a process is assumed to see 269 GB, the size of the MIG profile 7g.269gb in public notes</source>
         <translation>假定进程可见 269 GB，即公开资料中 MIG 配置 7g.269gb 的大小</translation>
     </message>
     <message>
-        <source>a screenshot of the device's memory; the GPU is unknown, and its CUDA context is solved for from the 3.3 GiB of B8</source>
+        <source>a screenshot of the device&apos;s memory; the GPU is unknown, and its CUDA context is solved for from the 3.3 GiB of B8</source>
         <translation>设备显存的截图；GPU 未知，其 CUDA 上下文由 B8 的 3.3 GiB 解出</translation>
     </message>
     <message>
@@ -15015,7 +14639,7 @@ runs out of memory.</source>
         <translation>峰值处的临时张量，大小与至少 80 % 的梯度相符</translation>
     </message>
     <message>
-        <source>attention of a packed row allocates as much as for one sequence of the row's length; the start positions of samples (a few bytes) are not allocated</source>
+        <source>attention of a packed row allocates as much as for one sequence of the row&apos;s length; the start positions of samples (a few bytes) are not allocated</source>
         <translation>打包行的注意力与长度等于该行的一个序列分配得一样多；不分配各样本的起始位置（几个字节）</translation>
     </message>
     <message>
@@ -15047,11 +14671,7 @@ runs out of memory.</source>
         <translation>从 20 到 40 的范围中选取</translation>
     </message>
     <message>
-        <source>cuSPARSE: a sum of two sparse matrices is assumed to have as many elements as both together</source>
-        <translation>cuSPARSE：假定两个稀疏矩阵之和的元素数等于两者元素数之和</translation>
-    </message>
-    <message>
-        <source>ddp: find parameters that a forward does not use (find_unused_parameters). Models with unused parts need this. The model's outputs are then copied</source>
+        <source>ddp: find parameters that a forward does not use (find_unused_parameters). Models with unused parts need this. The model&apos;s outputs are then copied</source>
         <translation>ddp：查找前向未使用的参数（find_unused_parameters）。有未用部分的模型需要它。此时模型的输出会被复制</translation>
     </message>
     <message>
@@ -15059,12 +14679,8 @@ runs out of memory.</source>
         <translation>在 backward() 之后 del loss, outputs，不要传入 retain_graph=True，并对要保留的张量调用 detach()</translation>
     </message>
     <message>
-        <source>dense operations per second at the run's precision; replaces the value in the device table</source>
+        <source>dense operations per second at the run&apos;s precision; replaces the value in the device table</source>
         <translation>按运行的精度计的每秒稠密运算次数；代替设备表中的值</translation>
-    </message>
-    <message>
-        <source>device {}: {} bytes that were allocated before the first event and never freed are not shown, because fewer bytes are reserved at some event</source>
-        <translation>设备 {}：第一个事件之前分配且从未释放的 {} 字节不显示，因为在某个事件处预留的字节数比这更少</translation>
     </message>
     <message>
         <source>each trained token has keys and values in each layer</source>
@@ -15091,7 +14707,7 @@ runs out of memory.</source>
         <translation>用于含多个设备的 FILE：一个设备的编号；用于 RUN 或程序：{}</translation>
     </message>
     <message>
-        <source>for budget: fraction of the bytes of a layer's products and attention that are kept; the tensors that take longest to recompute are kept first</source>
+        <source>for budget: fraction of the bytes of a layer&apos;s products and attention that are kept; the tensors that take longest to recompute are kept first</source>
         <translation>用于 budget：一层的矩阵乘和注意力的字节中保留的比例；优先保留重新计算最耗时的张量</translation>
     </message>
     <message>
@@ -15123,27 +14739,15 @@ runs out of memory.</source>
         <translation>不能把隐藏状态保留为层的输出</translation>
     </message>
     <message>
-        <source>hooks are missing with this {}: its uploads are possibly not skipped</source>
-        <translation>此版本的 {} 缺少钩子：其上传可能未被跳过</translation>
-    </message>
-    <message>
-        <source>if computed numbers are compared with a given number and counted per row, all are assumed to differ from it</source>
-        <translation>若计算结果与给定数比较并按行计数，假定它们都与该数不同</translation>
-    </message>
-    <message>
         <source>in the forward pass, casts that autocast did not make and whose results take at least 5 % of the peak</source>
         <translation>前向传播中并非由 autocast 进行的类型转换，其结果至少占峰值的 5 %</translation>
-    </message>
-    <message>
-        <source>in the program's own training loop, no switch can add the scaling that float16 gradients need; use bf16</source>
-        <translation>在程序自己的训练循环中，没有开关能加上 float16 梯度所需的缩放；请使用 bf16</translation>
     </message>
     <message>
         <source>inferred: when memory ran out, the sum of reserved and free memory was {}</source>
         <translation>推断：显存耗尽时，预留与空闲的显存之和为 {}</translation>
     </message>
     <message>
-        <source>keep 8-bit moments of large tensors in managed memory, like bitsandbytes' paged optimizers</source>
+        <source>keep 8-bit moments of large tensors in managed memory, like bitsandbytes&apos; paged optimizers</source>
         <translation>将大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
     </message>
     <message>
@@ -15175,31 +14779,27 @@ runs out of memory.</source>
         <translation>在此类 GPU 上实测</translation>
     </message>
     <message>
-        <source>memory bandwidth in bytes per second ("1008e9"); replaces the value in the device table</source>
-        <translation>显存带宽，字节每秒（"1008e9"）；代替设备表中的值</translation>
+        <source>memory bandwidth in bytes per second (&quot;1008e9&quot;); replaces the value in the device table</source>
+        <translation>显存带宽，字节每秒（&quot;1008e9&quot;）；代替设备表中的值</translation>
     </message>
     <message>
-        <source>memory of a process minus PyTorch's pool, from out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
+        <source>memory of a process minus PyTorch&apos;s pool, from out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
         <translation>进程的显存减去 PyTorch 的池，来自 PyTorch 2.x 的显存不足消息（未保留地址）：{}</translation>
     </message>
     <message>
-        <source>memory of the GPU ("24GiB"); replaces the value in the device table</source>
-        <translation>GPU 的显存（"24GiB"）；代替设备表中的值</translation>
+        <source>memory of the GPU (&quot;24GiB&quot;); replaces the value in the device table</source>
+        <translation>GPU 的显存（&quot;24GiB&quot;）；代替设备表中的值</translation>
     </message>
     <message>
         <source>memory of the GPU, such as 8GiB; replaces the value in the device table</source>
         <translation>GPU 的显存，例如 8GiB；代替设备表中的值</translation>
     </message>
     <message>
-        <source>memory of the process according to NVML minus reserved memory of the allocator, on such a card with driver 580.159.04: fp32 training by PyTorch 2.11 (CUDA 13.0) (measured on such a GPU)</source>
-        <translation>NVML 给出的该进程的显存减去分配器的预留显存，此类 GPU，驱动 580.159.04：PyTorch 2.11（CUDA 13.0）的 fp32 训练（在此类 GPU 上实测）</translation>
-    </message>
-    <message>
         <source>memory outside the caching allocator, as recorded by CUPTI: </source>
         <translation>缓存分配器之外的显存，由 CUPTI 录制：</translation>
     </message>
     <message>
-        <source>model: {} is the name of a file. Give a model's config.json as --model FILE, or open it in the window. Presets: {}</source>
+        <source>model: {} is the name of a file. Give a model&apos;s config.json as --model FILE, or open it in the window. Presets: {}</source>
         <translation>model：{} 是文件名。请用 --model FILE 给出模型的 config.json，或在窗口中打开。预设：{}</translation>
     </message>
     <message>
@@ -15209,10 +14809,6 @@ runs out of memory.</source>
     <message>
         <source>names the loss that is kept</source>
         <translation>指出被保留的损失</translation>
-    </message>
-    <message>
-        <source>no optimizer with a step was created, so a step ends when gradients are cleared or weights change after a backward pass</source>
-        <translation>没有创建带 step 的优化器，因此反向传播之后梯度被清零或权重被更改时，一步即结束</translation>
     </message>
     <message>
         <source>no steps were found in this file
@@ -15229,8 +14825,8 @@ runs out of memory.</source>
         <translation>一个优化器步的批被分成的微批数；每个微批有各自的前向和反向传播</translation>
     </message>
     <message>
-        <source>number of new tokens after which a sequence gets its end token, as a list for the sequences in turn ("40,120") or as a range, whose maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
-        <translation>序列在多少个新词元之后得到结束词元：依次用于各序列的列表（"40,120"），或一个范围（取其最大值）。生成随最长的序列结束。留空：没有结束词元</translation>
+        <source>number of new tokens after which a sequence gets its end token, as a list for the sequences in turn (&quot;40,120&quot;) or as a range, whose maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
+        <translation>序列在多少个新词元之后得到结束词元：依次用于各序列的列表（&quot;40,120&quot;），或一个范围（取其最大值）。生成随最长的序列结束。留空：没有结束词元</translation>
     </message>
     <message>
         <source>of which 30 are chosen from the range 20 to 40</source>
@@ -15269,12 +14865,12 @@ runs out of memory.</source>
         <translation>规划内置模型的训练运行，或用 -- PROGRAM ARGS... 规划任意程序，不做任何计算</translation>
     </message>
     <message>
-        <source>prefix.tokens: only batches of equal length are supported: leave the setting "lengths" empty</source>
-        <translation>prefix.tokens：只支持长度相同的批次：请将 "lengths" 设置留空</translation>
+        <source>prefix.tokens: only batches of equal length are supported: leave the setting &quot;lengths&quot; empty</source>
+        <translation>prefix.tokens：只支持长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
     </message>
     <message>
-        <source>prefix.tokens: only batches of equal length are supported: leave the setting "samples.file" empty</source>
-        <translation>prefix.tokens：只支持长度相同的批次：请将 "samples.file" 设置留空</translation>
+        <source>prefix.tokens: only batches of equal length are supported: leave the setting &quot;samples.file&quot; empty</source>
+        <translation>prefix.tokens：只支持长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
     </message>
     <message>
         <source>print only this page: findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
@@ -15285,7 +14881,7 @@ runs out of memory.</source>
         <translation>输出 LibTorch 的位置；未安装时退出状态为 1</translation>
     </message>
     <message>
-        <source>quarters of the card (NVIDIA's MIG user guide), reduced in the same way as slices of the A100</source>
+        <source>quarters of the card (NVIDIA&apos;s MIG user guide), reduced in the same way as slices of the A100</source>
         <translation>卡的四分之一（NVIDIA 的 MIG 用户指南），按与 A100 切片相同的方式减少</translation>
     </message>
     <message>
@@ -15309,11 +14905,11 @@ runs out of memory.</source>
         <translation>显示该时刻（12.5ms、1.2s、350us）的内存，而不是峰值处的内存</translation>
     </message>
     <message>
-        <source>size: equal to a cuBLAS workspace's; never freed</source>
+        <source>size: equal to a cuBLAS workspace&apos;s; never freed</source>
         <translation>大小：等于 cuBLAS 工作区的大小；从未释放</translation>
     </message>
     <message>
-        <source>size: equal to a parameter's; live when the recording ends in backward</source>
+        <source>size: equal to a parameter&apos;s; live when the recording ends in backward</source>
         <translation>大小：等于参数的大小；录制在反向中结束时存活</translation>
     </message>
     <message>
@@ -15345,20 +14941,16 @@ runs out of memory.</source>
         <translation>文中未说明 2023 年的预取和中转缓冲区的大小</translation>
     </message>
     <message>
-        <source>the document does not state the sizes of the library's buckets</source>
+        <source>the document does not state the sizes of the library&apos;s buckets</source>
         <translation>文中未说明库的桶大小</translation>
     </message>
     <message>
-        <source>the document's claim, for what forward keeps</source>
+        <source>the document&apos;s claim, for what forward keeps</source>
         <translation>文中的说法，针对前向保留的内容</translation>
     </message>
     <message>
         <source>the file has no addresses: each free is assigned to the latest block with the same size and category, which does not change sums and categories</source>
         <translation>文件没有地址：每次释放都归于大小和类别相同的最近的块，总和与类别不受影响</translation>
-    </message>
-    <message>
-        <source>the host's times were recorded on another computer (with an H200), and include the recorder: {} us per launch and {} us per module in Python, {} us per launch in backward</source>
-        <translation>主机用时录制于另一台计算机（配有 H200），含录制开销：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us</translation>
     </message>
     <message>
         <source>the lengths of 50 samples determine which blocks the allocator does not split</source>
@@ -15377,15 +14969,15 @@ runs out of memory.</source>
         <translation>未说明填充后的长度；3456 个词元（块大小 64 的倍数）可得到发表的数值</translation>
     </message>
     <message>
-        <source>the peak is in the optimizer's step, and is exact with the two temporaries that Adam had in 2023</source>
+        <source>the peak is in the optimizer&apos;s step, and is exact with the two temporaries that Adam had in 2023</source>
         <translation>峰值在优化器步中，加上 2023 年 Adam 的两个临时张量后是精确的</translation>
     </message>
     <message>
-        <source>the program's changes to files cannot be isolated here ({}). Run it where user namespaces are allowed. With --no-isolation, it runs here and changes real files</source>
+        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed. With --no-isolation, it runs here and changes real files</source>
         <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行。使用 --no-isolation 时，程序可在此处运行，并会更改真实文件</translation>
     </message>
     <message>
-        <source>the program's own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients</source>
+        <source>the program&apos;s own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients</source>
         <translation>程序自己的循环，且使用 torch.optim 的优化器，不裁剪、缩放或累积梯度</translation>
     </message>
     <message>
@@ -15401,10 +14993,6 @@ runs out of memory.</source>
         <translation>此类 GPU 上下文的通常大小；由这一行的 3.3 解出，也用于 B5 和 B7</translation>
     </message>
     <message>
-        <source>total_memory that PyTorch 2.11 (CUDA 13.0) returned on such a card, driver 580.159.04 (measured on such a GPU)</source>
-        <translation>PyTorch 2.11（CUDA 13.0）在此类 GPU 上返回的 total_memory，驱动 580.159.04（在此类 GPU 上实测）</translation>
-    </message>
-    <message>
         <source>twice fp32, as on the P100-SXM2 (the chip has fp16, but no bf16)</source>
         <translation>fp32 的两倍，同 P100-SXM2（该芯片有 fp16，没有 bf16）</translation>
     </message>
@@ -15417,7 +15005,7 @@ runs out of memory.</source>
         <translation>整个模型使用一种 dtype：调用 model.to(torch.bfloat16)，用权重的 dtype 创建适配器（autocast_adapter_dtype=False），不要对激活值调用 .float()</translation>
     </message>
     <message>
-        <source>use this GPU instead of the publications': a name in `vramscope devices`, a MIG slice, a file or figures; published figures are then not judged</source>
+        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; published figures are then not judged</source>
         <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判已发表的数值</translation>
     </message>
     <message>
@@ -15481,7 +15069,7 @@ runs out of memory.</source>
         <translation>{1} 个请求中 {0} 个相同（忽略两次分配之间释放的顺序时为 {2} 个）</translation>
     </message>
     <message>
-        <source>{} with a time before the previous entry's: shown at the time of the previous entry</source>
+        <source>{} with a time before the previous entry&apos;s: shown at the time of the previous entry</source>
         <translation>时间早于前一条目的{}：显示在前一条目的时刻</translation>
     </message>
     <message>
@@ -15509,12 +15097,12 @@ runs out of memory.</source>
         <translation>{}{}（位于 {}）：内置模型需要为 CUDA 13 构建的 torch {}</translation>
     </message>
     <message>
-        <source>"and" or "or" is missing in front of this comparison. If this is part of a text, put the whole text in quotes</source>
-        <translation>此比较前缺少 "and" 或 "or"。如果这是文本的一部分，请用引号括住整个文本</translation>
+        <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison. If this is part of a text, put the whole text in quotes</source>
+        <translation>此比较前缺少 &quot;and&quot; 或 &quot;or&quot;。如果这是文本的一部分，请用引号括住整个文本</translation>
     </message>
     <message>
-        <source>"equal" is true</source>
-        <translation>"equal" 为 true</translation>
+        <source>&quot;equal&quot; is true</source>
+        <translation>&quot;equal&quot; 为 true</translation>
     </message>
     <message>
         <source>, and of the request of {}</source>
@@ -15529,8 +15117,8 @@ runs out of memory.</source>
         <translation>，减去第一个微批次的 {} 梯度，它们在第二个微批次期间保持分配</translation>
     </message>
     <message>
-        <source>--by stack: "equal" is true</source>
-        <translation>--by stack："equal" 为 true</translation>
+        <source>--by stack: &quot;equal&quot; is true</source>
+        <translation>--by stack：&quot;equal&quot; 为 true</translation>
     </message>
     <message>
         <source>--by stack: delta of a call site = 0</source>
@@ -15557,7 +15145,7 @@ runs out of memory.</source>
         <translation>--requests：a 的峰值 = b 的峰值</translation>
     </message>
     <message>
-        <source>--with: '{}' is not a Python interpreter, and its first line does not name one. Begin the command with the interpreter (example: -- python -m torch.distributed.run train.py)</source>
+        <source>--with: &apos;{}&apos; is not a Python interpreter, and its first line does not name one. Begin the command with the interpreter (example: -- python -m torch.distributed.run train.py)</source>
         <translation>--with：“{}”不是 Python 解释器，其首行也没有指明解释器。请以解释器开头（例如：-- python -m torch.distributed.run train.py）</translation>
     </message>
     <message>
@@ -15575,10 +15163,6 @@ runs out of memory.</source>
     <message>
         <source>API calls from the start of the program are missing</source>
         <translation>缺少程序开始时的 API 调用</translation>
-    </message>
-    <message>
-        <source>PyTorch's allocator records a history only with its cache; the plan therefore uses the cache, which reserves memory differently</source>
-        <translation>PyTorch 的分配器只有在使用缓存时才记录历史；因此规划使用缓存，预留显存的方式有所不同</translation>
     </message>
     <message>
         <source>`check` gives a result</source>
@@ -15745,7 +15329,7 @@ runs out of memory.</source>
         <translation>上下文：`peak` = `explain`</translation>
     </message>
     <message>
-        <source>cudaMallocAsync records no history; the plan therefore uses PyTorch's own allocator, which reserves memory differently</source>
+        <source>cudaMallocAsync records no history; the plan therefore uses PyTorch&apos;s own allocator, which reserves memory differently</source>
         <translation>cudaMallocAsync 不记录历史；因此规划使用 PyTorch 自己的分配器，预留显存的方式有所不同</translation>
     </message>
     <message>
@@ -16069,12 +15653,8 @@ runs out of memory.</source>
         <translation>导出的文件有一个设备</translation>
     </message>
     <message>
-        <source>the file does not contain the allocator's settings; a replay with {} matches the recording in every decision</source>
+        <source>the file does not contain the allocator&apos;s settings; a replay with {} matches the recording in every decision</source>
         <translation>文件不含分配器的设置；按 {}，每个决策都与录制一致</translation>
-    </message>
-    <message>
-        <source>the model uses none of this memory ({}). In the recording, it may still be in use, or the device was not full</source>
-        <translation>模型中这段显存未被使用（{}）。在录制中，它可能仍在使用，或者设备未满</translation>
     </message>
     <message>
         <source>the model uses none of this memory. The recorded allocator released it for another reason (garbage collection or a released pool)</source>
@@ -16107,10 +15687,6 @@ runs out of memory.</source>
     <message>
         <source>what-if with the recorded settings = recorded settings</source>
         <translation>以录制的设置做假设 = 录制的设置</translation>
-    </message>
-    <message>
-        <source>with another large_segment_size_mb or roundup_power2_divisions, the model would request another size</source>
-        <translation>若 large_segment_size_mb 或 roundup_power2_divisions 不同，模型会请求另一大小</translation>
     </message>
     <message>
         <source>{} % of the nominal size, like the {}</source>
@@ -16181,7 +15757,7 @@ runs out of memory.</source>
         <translation>{}；{}，尽管录制的地址处有 {} 空闲。某个设置（max_split_size_mb）禁止使用它</translation>
     </message>
     <message>
-        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the model's block may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
+        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the model&apos;s block may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
         <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，模型选用的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
     </message>
     <message>
@@ -16285,7 +15861,7 @@ runs out of memory.</source>
         <translation>空闲期间</translation>
     </message>
     <message>
-        <source>every file name that was tried in '{}' is taken</source>
+        <source>every file name that was tried in &apos;{}&apos; is taken</source>
         <translation>在“{}”中尝试的文件名都已被占用</translation>
     </message>
     <message>
@@ -16321,7 +15897,7 @@ runs out of memory.</source>
         <translation>由多个大块共享的段的大小</translation>
     </message>
     <message>
-        <source>the connection to {} cannot be trusted ({}); if a proxy inspects TLS, set the proxy's certificate in $SSL_CERT_FILE</source>
+        <source>the connection to {} cannot be trusted ({}); if a proxy inspects TLS, set the proxy&apos;s certificate in $SSL_CERT_FILE</source>
         <translation>与 {} 的连接不可信（{}）；如果有代理检查 TLS，请在 $SSL_CERT_FILE 中指定该代理的证书</translation>
     </message>
     <message>
@@ -16337,7 +15913,7 @@ runs out of memory.</source>
         <translation>备注文件过大</translation>
     </message>
     <message>
-        <source>the package index "{}" is not an address that begins with https://; correct $VRAMSCOPE_INDEX_URL or $PIP_INDEX_URL</source>
+        <source>the package index &quot;{}&quot; is not an address that begins with https://; correct $VRAMSCOPE_INDEX_URL or $PIP_INDEX_URL</source>
         <translation>软件包索引“{}”不是以 https:// 开头的地址；请更正 $VRAMSCOPE_INDEX_URL 或 $PIP_INDEX_URL</translation>
     </message>
     <message>
@@ -16349,7 +15925,7 @@ runs out of memory.</source>
         <translation>分配其中大部分字节的程序行或模块</translation>
     </message>
     <message>
-        <source>the timeline's shaders could not be built (OpenGL 3.3 is needed): {}</source>
+        <source>the timeline&apos;s shaders could not be built (OpenGL 3.3 is needed): {}</source>
         <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
     </message>
     <message>
@@ -16361,7 +15937,7 @@ runs out of memory.</source>
         <translation>基线的时间除以当前运行的时间</translation>
     </message>
     <message>
-        <source>use at most this fraction of the device's memory</source>
+        <source>use at most this fraction of the device&apos;s memory</source>
         <translation>最多使用设备显存的这一比例</translation>
     </message>
     <message>
@@ -16521,19 +16097,19 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation> {} 的结果{}计算。</translation>
     </message>
     <message>
-        <source>"{}" ends before it begins; write the smaller value first</source>
+        <source>&quot;{}&quot; ends before it begins; write the smaller value first</source>
         <translation>“{}”的结束早于开始；请先写较小的值</translation>
     </message>
     <message>
-        <source>'{}': the received parts of this file do not match</source>
+        <source>&apos;{}&apos;: the received parts of this file do not match</source>
         <translation>“{}”：收到的该文件各部分不匹配</translation>
     </message>
     <message>
-        <source>(!) The claim is true only for activations. The peak is then in the optimizer's step, and hardly changes.</source>
+        <source>(!) The claim is true only for activations. The peak is then in the optimizer&apos;s step, and hardly changes.</source>
         <translation>(!) 这一说法只对激活值成立。此时峰值在优化器步，几乎不变。</translation>
     </message>
     <message>
-        <source>(!) The document's function stores an additional copy and returns the original, which the next operator saves anyway, so the function needs more memory. The 75 % are relative to fp32.</source>
+        <source>(!) The document&apos;s function stores an additional copy and returns the original, which the next operator saves anyway, so the function needs more memory. The 75 % are relative to fp32.</source>
         <translation>(!) 文中的函数另存一份副本并返回原张量，而下一个算子仍会保存它，因此该函数需要更多内存。75 % 是相对于 fp32。</translation>
     </message>
     <message>
@@ -16557,11 +16133,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>--as-rank {}：rank 应为 0 到 {}</translation>
     </message>
     <message>
-        <source>--compute-capability: "{}" is not valid; write a CUDA compute capability such as 8.6, optionally after &gt;=, &lt;=, &gt;, &lt; or =, such as '&gt;=8.0'</source>
-        <translation>--compute-capability：“{}”无效；请写 CUDA 计算能力，例如 8.6，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=8.0'</translation>
+        <source>--compute-capability: &quot;{}&quot; is not valid; write a CUDA compute capability such as 8.6, optionally after &gt;=, &lt;=, &gt;, &lt; or =, such as &apos;&gt;=8.0&apos;</source>
+        <translation>--compute-capability：“{}”无效；请写 CUDA 计算能力，例如 8.6，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=8.0&apos;</translation>
     </message>
     <message>
-        <source>--device: "{}" is not a number from 0 to 255. With a FILE, --device selects a device of the file by its number. To use the CUDA context of a named GPU, pass the name to --context</source>
+        <source>--device: &quot;{}&quot; is not a number from 0 to 255. With a FILE, --device selects a device of the file by its number. To use the CUDA context of a named GPU, pass the name to --context</source>
         <translation>--device：“{}”不是 0 到 255 的数字。有 FILE 时，--device 按编号选择文件中的一个设备。要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
     </message>
     <message>
@@ -16569,8 +16145,8 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>--file 只输出一个 GPU 的设备文件，但有 {} 个 GPU 匹配；请指定其中一个</translation>
     </message>
     <message>
-        <source>--memory: "{}" is not valid; write a size such as 16GiB, optionally after &gt;=, &lt;=, &gt;, &lt; or =, such as '&gt;=16GiB'</source>
-        <translation>--memory：“{}”无效；请写大小，例如 16GiB，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 '&gt;=16GiB'</translation>
+        <source>--memory: &quot;{}&quot; is not valid; write a size such as 16GiB, optionally after &gt;=, &lt;=, &gt;, &lt; or =, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>--memory：“{}”无效；请写大小，例如 16GiB，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
     </message>
     <message>
         <source>--ranks {}: this command starts at most {} processes; to run one rank only, add --as-rank R</source>
@@ -16633,7 +16209,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>17.04 / 18.68，由另一个显存模型得出</translation>
     </message>
     <message>
-        <source>1g and 2g: nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb); the others: names from public notes, multiprocessors in sevenths, memory in the eighths of NVIDIA's MIG user guide, minus 1.5 %</source>
+        <source>1g and 2g: nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb); the others: names from public notes, multiprocessors in sevenths, memory in the eighths of NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
         <translation>1g 和 2g：nvidia-smi mig -lgip（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）；其他：名称取自公开笔记，多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
     </message>
     <message>
@@ -16649,19 +16225,19 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>32 MB，为转引（TechPowerUp 为 50）</translation>
     </message>
     <message>
-        <source>4.0 TB/s of NVIDIA's H20 data sheet, quoted at second hand; not checked again</source>
+        <source>4.0 TB/s of NVIDIA&apos;s H20 data sheet, quoted at second hand; not checked again</source>
         <translation>NVIDIA H20 数据手册的 4.0 TB/s，为转引，未再核对</translation>
     </message>
     <message>
-        <source>4.8 TB/s of NVIDIA's H200 data sheet, as for the H200 SXM</source>
+        <source>4.8 TB/s of NVIDIA&apos;s H200 data sheet, as for the H200 SXM</source>
         <translation>NVIDIA H200 数据手册的 4.8 TB/s，同 H200 SXM</translation>
     </message>
     <message>
-        <source>4.9 TB/s of NVIDIA's GH200 data sheet, quoted at second hand; not checked again</source>
+        <source>4.9 TB/s of NVIDIA&apos;s GH200 data sheet, quoted at second hand; not checked again</source>
         <translation>NVIDIA GH200 数据手册的 4.9 TB/s，为转引，未再核对</translation>
     </message>
     <message>
-        <source>98.9 % of the size in NVIDIA's MIG user guide (186 GB), as for the B200</source>
+        <source>98.9 % of the size in NVIDIA&apos;s MIG user guide (186 GB), as for the B200</source>
         <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %，同 B200</translation>
     </message>
     <message>
@@ -16693,7 +16269,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>融合的 RMS 归一化只保留输入和每行一个数，而不是四个张量。融合的 silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
     </message>
     <message>
-        <source>A replay with other settings also allocates the blocks that are older than the recording. Its changes are relative to the row "as recorded, older blocks allocated anew". The row for empty_cache() applies to the unchanged recording.</source>
+        <source>A replay with other settings also allocates the blocks that are older than the recording. Its changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. The row for empty_cache() applies to the unchanged recording.</source>
         <translation>使用其他设置的重放也会分配早于录制的块，其变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 一行针对未更改的录制。</translation>
     </message>
     <message>
@@ -16753,7 +16329,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>可以下载；向已知服务的上传已停用。</translation>
     </message>
     <message>
-        <source>During planning, a process holds the program's imported modules and uses {} of host memory.</source>
+        <source>During planning, a process holds the program&apos;s imported modules and uses {} of host memory.</source>
         <translation>规划期间，一个进程保留程序已导入的模块，占用 {} 主机内存。</translation>
     </message>
     <message>
@@ -16761,7 +16337,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>DynamicCache（逐步增长）</translation>
     </message>
     <message>
-        <source>Each GPU trains on its own batch, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: like ddp, with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided among the GPUs, and a layer is gathered while it runs. zero2: like zero3, with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer's heads and feed-forward width, with the gradients and optimizer state of this part (ColwiseParallel, RowwiseParallel). Activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
+        <source>Each GPU trains on its own batch, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: like ddp, with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided among the GPUs, and a layer is gathered while it runs. zero2: like zero3, with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with the gradients and optimizer state of this part (ColwiseParallel, RowwiseParallel). Activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
         <translation>每个 GPU 训练各自的批次，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，除非梯度是桶的视图，否则要再占用同样多的显存。zero1：与 ddp 相同，但使用 ZeroRedundancyOptimizer，每个 GPU 只持有其参数份额的优化器状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态在各 GPU 之间切分，层在运行时收集。zero2：与 zero3 相同，但 reshard_after_forward=False；收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次，持有每层注意力头和前馈宽度的一部分，以及这部分的梯度和优化器状态（ColwiseParallel、RowwiseParallel）。各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
     </message>
     <message>
@@ -16773,17 +16349,17 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>评估在验证批次上运行模型。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
     </message>
     <message>
-        <source>Exit status: 1 if a budget is exceeded, 3 if the verdict is unknown. The verdict is unknown if the run failed at an allocation that fits the budget, or if reserved memory was not recorded (with --host-budget: if the driver's allocations were not recorded).
+        <source>Exit status: 1 if a budget is exceeded, 3 if the verdict is unknown. The verdict is unknown if the run failed at an allocation that fits the budget, or if reserved memory was not recorded (with --host-budget: if the driver&apos;s allocations were not recorded).
 </source>
         <translation>退出状态：超出预算时为 1，结论未知时为 3。以下情况结论未知：运行在预算放得下的分配处失败，或未录制预留内存（使用 --host-budget 时：未录制驱动的分配）。
 </translation>
     </message>
     <message>
-        <source>FSDP and tensor parallelism can't be combined: shard.strategy selects only one of them</source>
+        <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy selects only one of them</source>
         <translation>FSDP 和张量并行无法组合：shard.strategy 只能选择其中之一</translation>
     </message>
     <message>
-        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. This tensor is gathered as a whole, and the parameters are views of it. The gradients of all the layer's parameters, trained or not, are also one tensor until they are scattered. This GPU's gradients stay in memory until the next forward, even if the program releases them earlier.</source>
+        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. This tensor is gathered as a whole, and the parameters are views of it. The gradients of all the layer&apos;s parameters, trained or not, are also one tensor until they are scattered. This GPU&apos;s gradients stay in memory until the next forward, even if the program releases them earlier.</source>
         <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，在各 GPU 之间均分。该张量作为整体收集，参数是它的视图。该层所有参数（无论是否训练）的梯度在散布之前也是一个张量。本 GPU 的梯度在显存中留到下一次前向，即使程序更早释放它们也是如此。</translation>
     </message>
     <message>
@@ -16847,11 +16423,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>矩位于主机内存，优化器步在主机上运行。梯度拷贝到主机，新权重拷回。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘，对 GPU 没有区别。</translation>
     </message>
     <message>
-        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' do not. torchao's compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
+        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; do not. torchao&apos;s compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
         <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会临时以 fp32 生成一个张量的两个矩，4 位时还有 64 位数的编码。最大的张量每元素占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
     </message>
     <message>
-        <source>NCCL's watchdog runs every 100 ms and then frees a bucket as large as all gradients: if a run has another speed, the peak of its first steps may be higher or lower by this amount</source>
+        <source>NCCL&apos;s watchdog runs every 100 ms and then frees a bucket as large as all gradients: if a run has another speed, the peak of its first steps may be higher or lower by this amount</source>
         <translation>NCCL 的 watchdog 每 100 ms 运行一次，并释放与全部梯度一样大的桶：若运行速度不同，其最初几步的峰值可能高出或低于这个数</translation>
     </message>
     <message>
@@ -16863,11 +16439,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>NVIDIA Jetson Thor 数据手册，为转引：T5000 的 1.57 GHz，稀疏 fp4 速率的八分之一（TechPowerUp 为另一频率，每个多处理器的核心数减半）；未再核对</translation>
     </message>
     <message>
-        <source>NVIDIA's own driver refuses peer access (RTX 5090: tinygrad/open-gpu-kernel-modules#29 asks for peer access); other cards are assumed to be the same</source>
+        <source>NVIDIA&apos;s own driver refuses peer access (RTX 5090: tinygrad/open-gpu-kernel-modules#29 asks for peer access); other cards are assumed to be the same</source>
         <translation>NVIDIA 自己的驱动拒绝对等访问（RTX 5090：tinygrad/open-gpu-kernel-modules#29 请求支持对等访问）；假定其他卡相同</translation>
     </message>
     <message>
-        <source>NVML's figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory that was not recorded</source>
+        <source>NVML&apos;s figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory that was not recorded</source>
         <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的显存</translation>
     </message>
     <message>
@@ -16949,11 +16525,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>程序每步有 {0} 从未释放，在 {1} 个调用点分配。</translation>
     </message>
     <message>
-        <source>The program runs on this computer's GPU, and vramscope records the history of the caching allocator. Without CUPTI, kernels and memcpys are not recorded, and times are measured on the host.</source>
+        <source>The program runs on this computer&apos;s GPU, and vramscope records the history of the caching allocator. Without CUPTI, kernels and memcpys are not recorded, and times are measured on the host.</source>
         <translation>程序在本机 GPU 上运行，vramscope 记录缓存分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间在主机上测量。</translation>
     </message>
     <message>
-        <source>The program's changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc's functions, and a system call filter (docs/security.md lists the limits, such as static programs).</source>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc&apos;s functions, and a system call filter (docs/security.md lists the limits, such as static programs).</source>
         <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并使用系统调用过滤器（docs/security.md 列出其限制，例如静态链接的程序）。</translation>
     </message>
     <message>
@@ -17009,7 +16585,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>一个阶段有其各层，以及已开始的微批次的激活值；空闲时间与工作时间之比为 (n - 1)/m</translation>
     </message>
     <message>
-        <source>activations in the document's interpretation</source>
+        <source>activations in the document&apos;s interpretation</source>
         <translation>激活值，按文中的理解</translation>
     </message>
     <message>
@@ -17073,11 +16649,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>bf16：NVIDIA RTX PRO Blackwell GPU 架构白皮书，表 4，503.8，为转引，未再核对</translation>
     </message>
     <message>
-        <source>bitsandbytes' 4-bit kernels are modelled: a matrix product allocates the scales in fp32 and a copy of its weight in the input's type, even for few tokens, for which newer versions need no copy</source>
+        <source>bitsandbytes&apos; 4-bit kernels are modelled: a matrix product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, for which newer versions need no copy</source>
         <translation>对 bitsandbytes 的 4 位内核建模：矩阵乘会分配 fp32 的缩放因子和一份输入类型的权重副本，词元很少时也如此，而较新版本此时不需要副本</translation>
     </message>
     <message>
-        <source>bitsandbytes' 8-bit kernel is modelled: one kernel per tensor, in place and without temporaries, which moves gradient, weight and moments at memory bandwidth</source>
+        <source>bitsandbytes&apos; 8-bit kernel is modelled: one kernel per tensor, in place and without temporaries, which moves gradient, weight and moments at memory bandwidth</source>
         <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个内核，原地计算，没有临时张量，梯度、权重和矩按显存带宽移动</translation>
     </message>
     <message>
@@ -17097,8 +16673,8 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>在 CPU 上转换，然后移动</translation>
     </message>
     <message>
-        <source>category, module, op, stack, phase, file, size, age or annotation; or several of these, such as "module:2, category". "module:*" merges equal layers; "stack:3" adds callers</source>
-        <translation>category、module、op、stack、phase、file、size、age 或 annotation；或其中多个，例如 "module:2, category"。"module:*" 合并相同的层；"stack:3" 加上调用者</translation>
+        <source>category, module, op, stack, phase, file, size, age or annotation; or several of these, such as &quot;module:2, category&quot;. &quot;module:*&quot; merges equal layers; &quot;stack:3&quot; adds callers</source>
+        <translation>category、module、op、stack、phase、file、size、age 或 annotation；或其中多个，例如 &quot;module:2, category&quot;。&quot;module:*&quot; 合并相同的层；&quot;stack:3&quot; 加上调用者</translation>
     </message>
     <message>
         <source>changed</source>
@@ -17181,11 +16757,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>对于程序，waterfall 至少需要一个 --toggle 和程序的命令；例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
     </message>
     <message>
-        <source>for a tower: the frozen trunk runs for each batch, or only in the first step, which stores the outputs of the trunk's layers in host memory (later steps represent later epochs)</source>
+        <source>for a tower: the frozen trunk runs for each batch, or only in the first step, which stores the outputs of the trunk&apos;s layers in host memory (later steps represent later epochs)</source>
         <translation>用于塔：冻结的主干对每个批次都运行，或只在第一步运行并将主干各层的输出存入主机内存（之后的步代表后续轮次）</translation>
     </message>
     <message>
-        <source>for loss=chunked: nothing is kept (a chunk's logits are recomputed in backward), or the logits of all chunks are kept, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
+        <source>for loss=chunked: nothing is kept (a chunk&apos;s logits are recomputed in backward), or the logits of all chunks are kept, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
         <translation>用于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
     </message>
     <message>
@@ -17245,7 +16821,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>由另一个显存模型得出；文中只有图</translation>
     </message>
     <message>
-        <source>fsdp1: when backward gathers the next layer: before a layer's gradients are computed (BACKWARD_PRE), after they are computed (BACKWARD_POST), or when the next layer is needed (None)</source>
+        <source>fsdp1: when backward gathers the next layer: before a layer&apos;s gradients are computed (BACKWARD_PRE), after they are computed (BACKWARD_POST), or when the next layer is needed (None)</source>
         <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要下一层时（None）</translation>
     </message>
     <message>
@@ -17265,7 +16841,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>generate.cache=static 和 sliding：transformers 4.51 没有用于 {model} 的这种缓存，或该缓存尚不支持；请设 generate.cache=dynamic</translation>
     </message>
     <message>
-        <source>generate.cache=static stores keys in the weights' type, but autocast's keys have another type; use generate.cache=dynamic</source>
+        <source>generate.cache=static stores keys in the weights&apos; type, but autocast&apos;s keys have another type; use generate.cache=dynamic</source>
         <translation>generate.cache=static 以权重的类型保存键，而 autocast 的键是另一种类型；请用 generate.cache=dynamic</translation>
     </message>
     <message>
@@ -17301,7 +16877,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>不显示主机的同步</translation>
     </message>
     <message>
-        <source>in proportion to its memory, according to NVIDIA's MIG user guide</source>
+        <source>in proportion to its memory, according to NVIDIA&apos;s MIG user guide</source>
         <translation>根据 NVIDIA 的 MIG 用户指南，与其显存成正比</translation>
     </message>
     <message>
@@ -17309,11 +16885,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>与多处理器数和频率成正比</translation>
     </message>
     <message>
-        <source>in the same ratio to the B200's values as the rates</source>
+        <source>in the same ratio to the B200&apos;s values as the rates</source>
         <translation>与 B200 的数值之比等于两者速率之比</translation>
     </message>
     <message>
-        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention's output, feed-forward input and output; u is 2 for GELU, 5 if separate operators compute its tanh form</source>
+        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention&apos;s output, feed-forward input and output; u is 2 for GELU, 5 if separate operators compute its tanh form</source>
         <translation>两个归一化的输入、输出、均值和偏差，q、k、v，注意力的输出，前馈层的输入和输出；GELU 的 u 为 2，由多个算子计算其 tanh 形式时为 5</translation>
     </message>
     <message>
@@ -17345,7 +16921,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>保留量，相对于全量训练</translation>
     </message>
     <message>
-        <source>kept, within the document's range</source>
+        <source>kept, within the document&apos;s range</source>
         <translation>保留量，在文中的范围内</translation>
     </message>
     <message>
@@ -17365,7 +16941,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>小于 A100（介于空上下文的 420 MiB 与 500 MiB 之间），因为此 GPU 的 SM 只有一半</translation>
     </message>
     <message>
-        <source>let agents plan programs. vramscope runs the code of these programs isolated from the user's files. The isolation protects against accidents, but not against malice</source>
+        <source>let agents plan programs. vramscope runs the code of these programs isolated from the user&apos;s files. The isolation protects against accidents, but not against malice</source>
         <translation>允许智能体规划程序。vramscope 会执行这些程序的代码，并与用户的文件隔离。隔离能防止意外，但不能防止恶意行为</translation>
     </message>
     <message>
@@ -17377,8 +16953,8 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>上限，MiB</translation>
     </message>
     <message>
-        <source>linear layers that are projected: layers (all linear layers within the model's layers, like transformers' optim_target_modules=["attn", "mlp"] for Llama and similar models), all-linear (also the output layer if it is not tied to the embedding), or parts of their paths</source>
-        <translation>投影的线性层：layers（模型各层中的全部，如 transformers 对 Llama 等模型的 optim_target_modules=["attn", "mlp"]）、all-linear（也包括未与嵌入绑定的输出层），或其路径的一部分</translation>
+        <source>linear layers that are projected: layers (all linear layers within the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), all-linear (also the output layer if it is not tied to the embedding), or parts of their paths</source>
+        <translation>投影的线性层：layers（模型各层中的全部，如 transformers 对 Llama 等模型的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、all-linear（也包括未与嵌入绑定的输出层），或其路径的一部分</translation>
     </message>
     <message>
         <source>list only GPUs with all of these words in their key, name, family or architecture; or show one GPU that is written as for --device (a MIG slice, a file or figures)</source>
@@ -17397,15 +16973,15 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重，因为 DoRA 每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
     </message>
     <message>
-        <source>lora.trunk=cached: the trunk is not on the GPU, so evaluation can't use it: set eval=none</source>
+        <source>lora.trunk=cached: the trunk is not on the GPU, so evaluation can&apos;t use it: set eval=none</source>
         <translation>lora.trunk=cached：主干不在 GPU 上，无法用于评估：请设 eval=none</translation>
     </message>
     <message>
-        <source>lora.trunk=cached: the trunk is not on the GPU, so generation can't use it: set generate.tokens=0</source>
+        <source>lora.trunk=cached: the trunk is not on the GPU, so generation can&apos;t use it: set generate.tokens=0</source>
         <translation>lora.trunk=cached：主干不在 GPU 上，无法用于生成：请设 generate.tokens=0</translation>
     </message>
     <message>
-        <source>loss=chunked: the basics model's script computes its loss as a whole; set loss=full</source>
+        <source>loss=chunked: the basics model&apos;s script computes its loss as a whole; set loss=full</source>
         <translation>loss=chunked：基础模型的脚本整体计算损失；请设 loss=full</translation>
     </message>
     <message>
@@ -17433,11 +17009,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>{} 输出的 multi_processor_count：{}（TechPowerUp 为 {}）</translation>
     </message>
     <message>
-        <source>multiprocessors as on the H100, memory in the eighths of NVIDIA's MIG user guide, minus 1.5 %</source>
+        <source>multiprocessors as on the H100, memory in the eighths of NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
         <translation>多处理器同 H100，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
     </message>
     <message>
-        <source>multiprocessors in sevenths, memory in the eighths of NVIDIA's MIG user guide, minus 1.5 %</source>
+        <source>multiprocessors in sevenths, memory in the eighths of NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
         <translation>多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
     </message>
     <message>
@@ -17461,11 +17037,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>归一化使用 fp32，其余为 16 位，另有权重的 16 位副本；GELU 的 u 为 4，由多个算子计算其 tanh 形式时为 16</translation>
     </message>
     <message>
-        <source>number of divisions between two powers of two, to which sizes are rounded up: "4", or by size "[256:1,512:2,&gt;:8]"; empty: sizes are rounded up to multiples of 512 bytes</source>
-        <translation>两个 2 的幂之间的等分数，大小向上取整到这些等分："4"，或按大小 "[256:1,512:2,&gt;:8]"；留空：大小向上取整到 512 字节的倍数</translation>
+        <source>number of divisions between two powers of two, to which sizes are rounded up: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: sizes are rounded up to multiples of 512 bytes</source>
+        <translation>两个 2 的幂之间的等分数，大小向上取整到这些等分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：大小向上取整到 512 字节的倍数</translation>
     </message>
     <message>
-        <source>on the RTX 6000 Ada, peer access was reported only with a modified driver (aikitoria/open-gpu-kernel-modules#38), and was not measured with NVIDIA's own driver</source>
+        <source>on the RTX 6000 Ada, peer access was reported only with a modified driver (aikitoria/open-gpu-kernel-modules#38), and was not measured with NVIDIA&apos;s own driver</source>
         <translation>在 RTX 6000 Ada 上，只有修改过的驱动下支持对等访问的报告（aikitoria/open-gpu-kernel-modules#38），未在 NVIDIA 自己的驱动下测量</translation>
     </message>
     <message>
@@ -17487,7 +17063,7 @@ with settings that the file does not contain, the replay matches every recorded 
 </translation>
     </message>
     <message>
-        <source>one moment in the weight's dtype</source>
+        <source>one moment in the weight&apos;s dtype</source>
         <translation>一个与权重的 dtype 相同的矩</translation>
     </message>
     <message>
@@ -17499,8 +17075,8 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>open-gpu-kernel-modules（tinygrad）29：请求在 RTX 5090 上支持对等访问</translation>
     </message>
     <message>
-        <source>optim="{}" is already {}</source>
-        <translation>optim="{}" 已是 {}</translation>
+        <source>optim=&quot;{}&quot; is already {}</source>
+        <translation>optim=&quot;{}&quot; 已是 {}</translation>
     </message>
     <message>
         <source>optimizer relative to all trained</source>
@@ -17511,11 +17087,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>调用点的排序方式：held（字节乘以生存期）、count（分配次数）、bytes（总字节数）、life（平均生存期）或 peak（峰值字节数）</translation>
     </message>
     <message>
-        <source>other ranks respond immediately and have the same values as this rank; NCCL's own buffers are 16 channels of two neighbours, 4 MiB each</source>
+        <source>other ranks respond immediately and have the same values as this rank; NCCL&apos;s own buffers are 16 channels of two neighbours, 4 MiB each</source>
         <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个邻居的 16 个通道，每个 4 MiB</translation>
     </message>
     <message>
-        <source>paged moments are not in the peak, because PyTorch's allocator does not see managed memory. The GPU keeps them while it has room; the time of a step assumes that the GPU has room</source>
+        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them while it has room; the time of a step assumes that the GPU has room</source>
         <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；一步的时间假定 GPU 有空间</translation>
     </message>
     <message>
@@ -17587,7 +17163,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>与 H100 SXM5 和 H200 相同；fp32 由多处理器和频率得出（数据手册为 44，78 个多处理器在该芯片的任何频率下都达不到）</translation>
     </message>
     <message>
-        <source>same as the H100 SXM5, scaled to this GPU's clock</source>
+        <source>same as the H100 SXM5, scaled to this GPU&apos;s clock</source>
         <translation>与 H100 SXM5 相同，按此 GPU 的频率换算</translation>
     </message>
     <message>
@@ -17607,7 +17183,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>每个 --by 的时刻相同</translation>
     </message>
     <message>
-        <source>samples.file has lengths of token sequences, but this model's input is not token sequences; leave the setting "samples.file" empty</source>
+        <source>samples.file has lengths of token sequences, but this model&apos;s input is not token sequences; leave the setting &quot;samples.file&quot; empty</source>
         <translation>samples.file 是词元序列的长度，而此模型的输入不是词元序列；请将设置“samples.file”留空</translation>
     </message>
     <message>
@@ -17619,7 +17195,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>shard.implementation=fsdp1：FSDP1 在反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the whole unit's weights at the end of the checkpoint's backward, and then PyTorch fails; set checkpointing.reentrant=false</source>
+        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the whole unit&apos;s weights at the end of the checkpoint&apos;s backward, and then PyTorch fails; set checkpointing.reentrant=false</source>
         <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在检查点自身反向结束时释放整个单元的权重，随后 PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
     </message>
     <message>
@@ -17659,7 +17235,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>shard.strategy=zero2 或 zero3：backend=cpu 不计算其他 rank 的值；请用 backend=plan 或 shard.strategy=ddp</translation>
     </message>
     <message>
-        <source>show how memory changes from the model's defaults to the run, with a bar for each technique; for -- PROGRAM ARGS..., show a bar for each --toggle</source>
+        <source>show how memory changes from the model&apos;s defaults to the run, with a bar for each technique; for -- PROGRAM ARGS..., show a bar for each --toggle</source>
         <translation>显示从模型默认值到该运行的显存变化，每项技术一个条形；对于 -- PROGRAM ARGS...，每个 --toggle 一个条形</translation>
     </message>
     <message>
@@ -17671,7 +17247,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>大小（MiB）；达到此大小的块不切分；留空：所有块都可切分</translation>
     </message>
     <message>
-        <source>size of the CUDA context to add to the allocator's memory: a size such as 450MiB, or the name of a GPU in `vramscope devices`. Default: the context of the run's GPU, or of {} if the recording does not name its GPU</source>
+        <source>size of the CUDA context to add to the allocator&apos;s memory: a size such as 450MiB, or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU, or of {} if the recording does not name its GPU</source>
         <translation>加到分配器内存上的 CUDA 上下文的大小：一个大小，例如 450MiB，或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；录制未注明其 GPU 时为 {} 的上下文</translation>
     </message>
     <message>
@@ -17743,7 +17319,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>在与 {2} 同类的 GPU 上实测的值（驱动 {0}，{1}）</translation>
     </message>
     <message>
-        <source>the connection to '{}' ended before the program did; the data received until then is kept</source>
+        <source>the connection to &apos;{}&apos; ended before the program did; the data received until then is kept</source>
         <translation>与“{}”的连接先于程序结束；此前收到的数据会保留</translation>
     </message>
     <message>
@@ -17751,7 +17327,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>设备表中没有 {} 的 MIG 配置；有 MIG 配置的 GPU：{}</translation>
     </message>
     <message>
-        <source>the figure is what this run needs without autocast, although autocast's flag is said to be set. If the longest micro-batch is solved for from each row alone, its length is 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). From this row, its length is 1867 tokens with autocast, and 1545 without autocast (A10), which is similar to the other rows. Plans of LoRA with autocast make the same allocations as programs with transformers and PEFT, one by one (tests/oracle)</source>
+        <source>the figure is what this run needs without autocast, although autocast&apos;s flag is said to be set. If the longest micro-batch is solved for from each row alone, its length is 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). From this row, its length is 1867 tokens with autocast, and 1545 without autocast (A10), which is similar to the other rows. Plans of LoRA with autocast make the same allocations as programs with transformers and PEFT, one by one (tests/oracle)</source>
         <translation>该数值是此运行在没有 autocast 时所需的，尽管据称 autocast 的开关已打开。若仅由各行单独求解最长的微批次，其长度为 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。由这一行解出的长度在 autocast 下为 1867 个词元，没有 autocast 时为 1545（A10），与其他各行相近。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
     </message>
     <message>
@@ -17763,7 +17339,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>历史提前结束：历史文件已满</translation>
     </message>
     <message>
-        <source>the isolation "copy" starts every program separately</source>
+        <source>the isolation &quot;copy&quot; starts every program separately</source>
         <translation>隔离方式“copy”会单独启动每个程序</translation>
     </message>
     <message>
@@ -17779,7 +17355,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>每步遗留的显存</translation>
     </message>
     <message>
-        <source>the model's KV cache is disabled</source>
+        <source>the model&apos;s KV cache is disabled</source>
         <translation>模型的 KV 缓存已禁用</translation>
     </message>
     <message>
@@ -17799,15 +17375,15 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>程序在使用 CUDA 之前启动了线程</translation>
     </message>
     <message>
-        <source>the program's own version</source>
+        <source>the program&apos;s own version</source>
         <translation>程序自带的版本</translation>
     </message>
     <message>
-        <source>the result of softmax in fp32, and a copy of it in the model's dtype</source>
+        <source>the result of softmax in fp32, and a copy of it in the model&apos;s dtype</source>
         <translation>fp32 的 softmax 结果，另有一份模型 dtype 的副本</translation>
     </message>
     <message>
-        <source>the result of softmax in the model's dtype</source>
+        <source>the result of softmax in the model&apos;s dtype</source>
         <translation>模型 dtype 的 softmax 结果</translation>
     </message>
     <message>
@@ -17823,7 +17399,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>无法测量步的时间：{}</translation>
     </message>
     <message>
-        <source>the step with 4-bit moments is modelled after Inductor's code for torchao: it runs in place and allocates both moments in fp32 and their codes in 64 bits for each tensor</source>
+        <source>the step with 4-bit moments is modelled after Inductor&apos;s code for torchao: it runs in place and allocates both moments in fp32 and their codes in 64 bits for each tensor</source>
         <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，并为每个张量分配 fp32 的两个矩及其 64 位编码</translation>
     </message>
     <message>
@@ -17847,7 +17423,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>无法读取测试程序的跟踪</translation>
     </message>
     <message>
-        <source>the working directory '{}' does not exist</source>
+        <source>the working directory &apos;{}&apos; does not exist</source>
         <translation>工作目录“{}”不存在</translation>
     </message>
     <message>
@@ -17873,7 +17449,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>此命令在标准输入和输出上使用 Model Context Protocol，须由客户端启动（docs/mcp.md）。按 Ctrl-D 退出</translation>
     </message>
     <message>
-        <source>this program used the GPU without Python. There is no trace, because vramscope's hooks need Python. Only the amount of memory is known, not what the program used it for</source>
+        <source>this program used the GPU without Python. There is no trace, because vramscope&apos;s hooks need Python. Only the amount of memory is known, not what the program used it for</source>
         <translation>该程序未通过 Python 使用 GPU。没有跟踪，因为 vramscope 的钩子需要 Python。只知道显存用量，不知道程序将其用于什么</translation>
     </message>
     <message>
@@ -17885,15 +17461,15 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>时间，相对于批大小 16 的一个批</translation>
     </message>
     <message>
-        <source>torch.load(map_location="cpu"): nothing is on the GPU twice</source>
-        <translation>torch.load(map_location="cpu")：GPU 上没有重复的内容</translation>
+        <source>torch.load(map_location=&quot;cpu&quot;): nothing is on the GPU twice</source>
+        <translation>torch.load(map_location=&quot;cpu&quot;)：GPU 上没有重复的内容</translation>
     </message>
     <message>
         <source>torchao pull request 4002: output of CUDA and nvidia-smi for a B200</source>
         <translation>torchao 拉取请求 4002：CUDA 和 nvidia-smi 对 B200 的输出</translation>
     </message>
     <message>
-        <source>torchao's compiled step is modelled after Inductor's code: it runs in place and allocates both moments in fp32 for a tensor whose row length is not 256</source>
+        <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code: it runs in place and allocates both moments in fp32 for a tensor whose row length is not 256</source>
         <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，并为行长不是 256的张量分配 fp32 的两个矩</translation>
     </message>
     <message>
@@ -17933,7 +17509,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>添加在序列之前的可训练虚拟词元数</translation>
     </message>
     <message>
-        <source>transformers' generate() processes a prompt of seq tokens, then generates one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer's cache for every token, with space for one more token. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
+        <source>transformers&apos; generate() processes a prompt of seq tokens, then generates one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer&apos;s cache for every token, with space for one more token. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
         <translation>transformers 的 generate() 先处理 seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值。dynamic 为每个词元重新分配各层的缓存，多出一个词元的空间。static 一开始就为所有词元分配空间，并屏蔽未用的位置。sliding 只保留一个窗口。none 对每个词元重新计算整个序列。</translation>
     </message>
     <message>
@@ -17945,7 +17521,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>两个 4 位的矩，每块另有一个 fp32 缩放因子</translation>
     </message>
     <message>
-        <source>two 8-bit moments, and one fp32 scale per block; tensors below 4096 elements stay in fp32, as do embeddings with transformers' Trainer</source>
+        <source>two 8-bit moments, and one fp32 scale per block; tensors below 4096 elements stay in fp32, as do embeddings with transformers&apos; Trainer</source>
         <translation>两个 8 位的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
     </message>
     <message>
@@ -17989,7 +17565,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>权重和优化器状态留在显存中</translation>
     </message>
     <message>
-        <source>weights in the document's interpretation</source>
+        <source>weights in the document&apos;s interpretation</source>
         <translation>权重，按文中的理解</translation>
     </message>
     <message>
@@ -18025,7 +17601,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>用于 -- PROGRAM：只记录显存，不记录内核、拷贝和 API 调用</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (costs a fifth of a step's CPU time)</source>
+        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (costs a fifth of a step&apos;s CPU time)</source>
         <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
     </message>
     <message>
@@ -18053,7 +17629,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>没有 no_grad：激活值与训练时一样保留</translation>
     </message>
     <message>
-        <source>zero2 and zero3: number of layers gathered ahead in backward; FSDP2's default is 1, and more layers need set_modules_to_backward_prefetch</source>
+        <source>zero2 and zero3: number of layers gathered ahead in backward; FSDP2&apos;s default is 1, and more layers need set_modules_to_backward_prefetch</source>
         <translation>zero2 和 zero3：反向中提前收集的层数；FSDP2 的默认值为 1，更多层需要 set_modules_to_backward_prefetch</translation>
     </message>
     <message>
@@ -18217,12 +17793,436 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>{}；较新的驱动为 {} MiB</translation>
     </message>
     <message>
-        <source>{}it never imported torch, importing torch failed (the program's output says why), or it was started without the environment variables that vramscope needs (env -i, sudo, python -I and -E remove them). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
+        <source>{}it never imported torch, importing torch failed (the program&apos;s output says why), or it was started without the environment variables that vramscope needs (env -i, sudo, python -I and -E remove them). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
         <translation>{}它没有导入 torch，或导入 torch 失败（原因见程序的输出），或启动时没有 vramscope 所需的环境变量（env -i、sudo、python -I 和 -E 会去掉它们）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
     </message>
     <message>
         <source>{}it never imported torch, or it was started without the environment variables that vramscope needs (env -i, sudo, python -I and -E remove them). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
         <translation>{}它没有导入 torch，或启动时没有 vramscope 所需的环境变量（env -i、sudo、python -I 和 -E 会去掉它们）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a .trace: it does not begin with a trace header</source>
+        <translation>“{}”不是 .trace：其开头不是跟踪文件头</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: its first bytes match none of these formats</source>
+        <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头的字节不符合其中任何一种格式</translation>
+    </message>
+    <message>
+        <source>Earlier transfer of predictions to the host</source>
+        <translation>更早将预测结果传到主机</translation>
+    </message>
+    <message>
+        <source>Emptying the cache after steps</source>
+        <translation>在步之后清空缓存</translation>
+    </message>
+    <message>
+        <source>Every N steps, cached memory is released to the driver. Allocating it again makes the steps slower</source>
+        <translation>每 N 步将缓存的显存归还驱动。重新分配会使步变慢</translation>
+    </message>
+    <message>
+        <source>Freeing gradients instead of zeroing them</source>
+        <translation>释放梯度而不是填零</translation>
+    </message>
+    <message>
+        <source>Freeing gradients right after the step</source>
+        <translation>步结束后立即释放梯度</translation>
+    </message>
+    <message>
+        <source>GPU memory was not recorded: the file has {} GPU kernel or memcpy, but the allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
+        <translation>未记录显存：文件中有 {} 个 GPU 内核或拷贝，但分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
+    </message>
+    <message>
+        <source>GPU memory was not recorded: the file has {} GPU kernels and memcpys, but the allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
+        <translation>未记录显存：文件中有 {} 个 GPU 内核和拷贝，但分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
+    </message>
+    <message>
+        <source>If a program clears gradients between forward and backward, they needlessly stay in memory during the forward pass</source>
+        <translation>若程序在前向与反向传播之间清除梯度，梯度会在前向传播期间不必要地留在显存中</translation>
+    </message>
+    <message>
+        <source>If more than this fraction of the memory is used, the allocator releases blocks that have been unused for a long time</source>
+        <translation>显存占用超过此比例时，分配器归还长时间未使用的块</translation>
+    </message>
+    <message>
+        <source>Like bf16, but for GPUs without bfloat16. Gradients are scaled</source>
+        <translation>与 bf16 相同，但用于没有 bfloat16 的 GPU。梯度会缩放</translation>
+    </message>
+    <message>
+        <source>NCCL: durations of collectives, computed from the bandwidth between GPUs</source>
+        <translation>NCCL：集合通信的时长，由 GPU 间带宽算出</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s allocator records a history only with its cache enabled; the plan therefore uses the cache, which reserves memory differently</source>
+        <translation>PyTorch 的分配器只有在启用缓存时才记录历史；因此规划使用缓存，预留显存的方式有所不同</translation>
+    </message>
+    <message>
+        <source>The batch of a step is split into more, smaller micro-batches. Activations need less memory, but the GPU gets less work at once</source>
+        <translation>每步的批次分成更多更小的微批次。激活值占用的显存更少，但 GPU 单次的计算量也更小</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, models with a method that enables checkpointing, and models with a list of blocks of the same class</source>
+        <translation>TrainingArguments、带有启用检查点的方法的模型，以及含有同类模块列表的模型</translation>
+    </message>
+    <message>
+        <source>a computed mask is assumed to select as many elements as there are values to scatter</source>
+        <translation>假定计算出的掩码选中的元素与要散布的值一样多</translation>
+    </message>
+    <message>
+        <source>a computed repeat count is assumed to be 1</source>
+        <translation>假定计算出的重复次数为 1</translation>
+    </message>
+    <message>
+        <source>a computed tensor that is converted to a sparse tensor is assumed to contain no zeros</source>
+        <translation>假定转换为稀疏张量的计算结果张量不含零</translation>
+    </message>
+    <message>
+        <source>a detector&apos;s sampler is assumed to choose the largest allowed number of samples with objects</source>
+        <translation>假定检测器的采样器选取所允许的最大数量的含目标样本</translation>
+    </message>
+    <message>
+        <source>a memory timeline cannot be opened in part; open the whole file</source>
+        <translation>不能只打开内存时间线的一部分；请打开整个文件</translation>
+    </message>
+    <message>
+        <source>a polling thread did not return, so the state that it observes depends on the wall clock</source>
+        <translation>一个轮询线程没有返回，因此它观察到的状态取决于实际时钟</translation>
+    </message>
+    <message>
+        <source>all computed classes are assumed to occur equally often (tokens are distributed evenly among experts)</source>
+        <translation>假定计算出的各类别出现次数相同（词元均匀分配给各专家）</translation>
+    </message>
+    <message>
+        <source>allocation {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
+        <translation>分配 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
+    </message>
+    <message>
+        <source>an assignment computed on the GPU is assumed to give the tasks to the workers in order</source>
+        <translation>假定在 GPU 上计算的分配将任务依次分给各工作者</translation>
+    </message>
+    <message>
+        <source>another vramscope process is removing LibTorch from {}; wait until it has finished, and try again</source>
+        <translation>另一个 vramscope 进程正在从 {} 中删除 LibTorch；请等它完成后重试</translation>
+    </message>
+    <message>
+        <source>another vramscope process is setting up LibTorch in {}; wait until it has finished, and try again</source>
+        <translation>另一个 vramscope 进程正在 {} 中安装 LibTorch；请等它完成后重试</translation>
+    </message>
+    <message>
+        <source>computed numbers are assumed to be distinct</source>
+        <translation>假定计算出的数互不相同</translation>
+    </message>
+    <message>
+        <source>computed numbers are assumed to be distinct, up to the number of values of their type</source>
+        <translation>假定计算出的数互不相同（以其类型的取值个数为限）</translation>
+    </message>
+    <message>
+        <source>computed positions in a sparse tensor are assumed to be distinct</source>
+        <translation>假定稀疏张量中计算出的位置互不相同</translation>
+    </message>
+    <message>
+        <source>cuSPARSE: the sum of two sparse matrices is assumed to have as many elements as the two matrices together</source>
+        <translation>cuSPARSE：假定两个稀疏矩阵之和的元素数等于两个矩阵元素数的总和</translation>
+    </message>
+    <message>
+        <source>device {}: {} bytes that were allocated before the first event and never freed are not shown, because the reserved memory falls below this size</source>
+        <translation>设备 {}：第一个事件之前分配且从未释放的 {} 字节不显示，因为预留显存曾降到此大小以下</translation>
+    </message>
+    <message>
+        <source>event {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
+        <translation>事件 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
+    </message>
+    <message>
+        <source>gradient clipping is not detected</source>
+        <translation>检测不到梯度裁剪</translation>
+    </message>
+    <message>
+        <source>hooks are missing with this {}: its uploads might not be skipped</source>
+        <translation>此版本的 {} 缺少钩子：其上传可能不会被跳过</translation>
+    </message>
+    <message>
+        <source>hooks that the program registers for a single saved tensor are not called: the tensor stays as it was saved</source>
+        <translation>程序为单个已保存张量注册的钩子不会被调用：该张量保持保存时的状态</translation>
+    </message>
+    <message>
+        <source>if the program counts per row how many computed numbers equal a given number, all counts are assumed to be 0</source>
+        <translation>若程序按行统计有多少计算结果等于给定数，假定所有计数均为 0</translation>
+    </message>
+    <message>
+        <source>in the decomposition of weights without initial values, all rows are equal; the clusters of these rows are assumed to be equal in size</source>
+        <translation>没有初始值的权重的分解中，各行相等；假定这些行的各聚类大小相同</translation>
+    </message>
+    <message>
+        <source>in the program&apos;s own training loop, no toggle can add the scaling that float16 gradients need; use bf16</source>
+        <translation>在程序自己的训练循环中，没有开关能加上 float16 梯度所需的缩放；请使用 bf16</translation>
+    </message>
+    <message>
+        <source>its directory is not at the stated position</source>
+        <translation>其目录不在所声明的位置</translation>
+    </message>
+    <message>
+        <source>large checkpoints are written at full size</source>
+        <translation>大检查点按完整大小写入</translation>
+    </message>
+    <message>
+        <source>library kernels are compiled</source>
+        <translation>库的内核会被编译</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated and freed in backward</source>
+        <translation>生命周期：在反向中分配并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated and freed in forward</source>
+        <translation>生命周期：在前向中分配并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated and freed in the optimizer&apos;s step</source>
+        <translation>生命周期：在优化器步中分配并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in backward, still allocated when backward ends</source>
+        <translation>生命周期：在反向中分配，反向结束时仍未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in forward, freed in backward</source>
+        <translation>生命周期：在前向中分配，在反向中释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in forward, no backward follows</source>
+        <translation>生命周期：在前向中分配，其后没有反向</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in forward, still allocated after backward</source>
+        <translation>生命周期：在前向中分配，反向之后仍未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in forward, still allocated when the recording ends</source>
+        <translation>生命周期：在前向中分配，录制结束时仍未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in the optimizer&apos;s step, never freed</source>
+        <translation>生命周期：在优化器步中分配，从未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in the optimizer&apos;s step, replaces a state that is freed, and is not freed itself</source>
+        <translation>生命周期：在优化器步中分配，替换一个被释放的状态，自身未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: replaced in every pass by a block that is larger by the same amount, layer by layer</source>
+        <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
+    </message>
+    <message>
+        <source>makes a Python 2 string</source>
+        <translation>生成 Python 2 的字符串</translation>
+    </message>
+    <message>
+        <source>memoizes object {}, but the file is too short for so many objects</source>
+        <translation>记忆对象 {}，但文件太短，容不下这么多对象</translation>
+    </message>
+    <message>
+        <source>memory of the process according to NVML minus the allocator&apos;s reserved memory, in fp32 training with PyTorch 2.11 (CUDA 13.0) and driver 580.159.04 (measured on such a GPU)</source>
+        <translation>NVML 给出的该进程的显存减去分配器的预留显存，PyTorch 2.11（CUDA 13.0）、驱动 580.159.04 的 fp32 训练（在此类 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>memory statistics cannot be opened in part; open the whole file</source>
+        <translation>不能只打开内存统计的一部分；请打开整个文件</translation>
+    </message>
+    <message>
+        <source>memory that this process opens from another process uses no GPU memory in this process, and its values are unknown</source>
+        <translation>本进程从其他进程打开的显存在本进程中不占显存，其值未知</translation>
+    </message>
+    <message>
+        <source>no optimizer of torch.optim takes a step</source>
+        <translation>没有 torch.optim 的优化器执行更新</translation>
+    </message>
+    <message>
+        <source>no weights were found: the model is built from its config.json</source>
+        <translation>未找到权重：模型按其 config.json 构建</translation>
+    </message>
+    <message>
+        <source>only this rank&apos;s parts of a distributed checkpoint are written and read</source>
+        <translation>分布式检查点只写入和读取本 rank 的部分</translation>
+    </message>
+    <message>
+        <source>optimizer steps</source>
+        <translation>优化器步</translation>
+    </message>
+    <message>
+        <source>other changes depend on this change</source>
+        <translation>其他更改依赖此更改</translation>
+    </message>
+    <message>
+        <source>record fewer steps, or record without stacks and shapes</source>
+        <translation>请录制更少的步，或不录制调用栈和形状</translation>
+    </message>
+    <message>
+        <source>segment {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
+        <translation>段 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
+    </message>
+    <message>
+        <source>stack: a key-value cache is created or grows</source>
+        <translation>调用栈：创建键值缓存或键值缓存增长</translation>
+    </message>
+    <message>
+        <source>stack: allocated in a module&apos;s forward, still allocated</source>
+        <translation>调用栈：在模块的前向中分配，仍未释放</translation>
+    </message>
+    <message>
+        <source>the allocation that caused this segment is not in the recording</source>
+        <translation>引起此段的分配不在录制中</translation>
+    </message>
+    <message>
+        <source>the backward of a torch.autograd.Function receives different objects than the leaf tensors that its forward saved</source>
+        <translation>torch.autograd.Function 的 backward 得到的叶张量与其 forward 保存的不是同一对象</translation>
+    </message>
+    <message>
+        <source>the client disconnected</source>
+        <translation>客户端已断开连接</translation>
+    </message>
+    <message>
+        <source>the data of {} and {} overlaps</source>
+        <translation>{} 与 {} 的数据重叠</translation>
+    </message>
+    <message>
+        <source>the emulated driver refuses to share memory between processes</source>
+        <translation>模拟驱动拒绝在进程间共享显存</translation>
+    </message>
+    <message>
+        <source>the emulated platform and these hooks have different versions: values read back are 0, and masks are empty</source>
+        <translation>模拟平台与这些钩子的版本不同：读回的值为 0，掩码为空</translation>
+    </message>
+    <message>
+        <source>the entries of this file have no times; choose a part by entry number (--entries A:B)</source>
+        <translation>此文件的条目没有时间；请按条目编号选择部分（--entries A:B）</translation>
+    </message>
+    <message>
+        <source>the file contains the state of memory at one point in time, but no history to replay; record a history with torch.cuda.memory._record_memory_history()</source>
+        <translation>文件只有某一时刻的显存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制历史</translation>
+    </message>
+    <message>
+        <source>the header of {} is missing or does not match the directory</source>
+        <translation>{} 的头缺失，或与目录不符</translation>
+    </message>
+    <message>
+        <source>the host&apos;s times were recorded on another computer (with an H200), and include the recorder&apos;s overhead; they are {} us per launch and {} us per module in Python, and {} us per launch in backward</source>
+        <translation>主机用时录制于另一台计算机（配有 H200），含录制开销；Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us</translation>
+    </message>
+    <message>
+        <source>the index of &apos;{}&apos; is inconsistent</source>
+        <translation>“{}”的索引不一致</translation>
+    </message>
+    <message>
+        <source>the items of {} are not consecutive in the file</source>
+        <translation>{}的各项在文件中不连续</translation>
+    </message>
+    <message>
+        <source>the list of wheels has a malformed line: &quot;{}&quot;</source>
+        <translation>wheel 列表中有一行格式错误：“{}”</translation>
+    </message>
+    <message>
+        <source>the matrix exponentials of a batch are assumed to be computed one at a time, which needs less memory</source>
+        <translation>假定一批矩阵的矩阵指数逐个计算，这样所需显存较少</translation>
+    </message>
+    <message>
+        <source>the model uses none of this memory ({}). In the recording, it may still have been in use, or the device was not full</source>
+        <translation>模型中这段显存未被使用（{}）。在录制中，它当时可能仍在使用，或者设备未满</translation>
+    </message>
+    <message>
+        <source>the program accumulates gradients over several batches</source>
+        <translation>程序累积多个批次的梯度</translation>
+    </message>
+    <message>
+        <source>the program created no optimizer with its own step(), so a step ends when gradients are cleared or weights change after a backward pass</source>
+        <translation>程序没有创建带有自己的 step() 的优化器，因此反向传播之后梯度被清零或权重被更改时，一步即结束</translation>
+    </message>
+    <message>
+        <source>the program creates its batches itself; vary the program&apos;s own argument for their size: vramscope fit --vary=--batch-size=1..64</source>
+        <translation>程序自行创建批次；请改变程序自身设定批次大小的参数：vramscope fit --vary=--batch-size=1..64</translation>
+    </message>
+    <message>
+        <source>the program disables these kernels afterwards</source>
+        <translation>程序随后禁用这些内核</translation>
+    </message>
+    <message>
+        <source>the program trains another model</source>
+        <translation>程序训练的是另一个模型</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own allocator records no history; the plan therefore uses PyTorch&apos;s allocator, which reserves memory differently</source>
+        <translation>程序自己的分配器不记录历史；因此规划使用 PyTorch 的分配器，预留显存的方式有所不同</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own allocator replaces PyTorch&apos;s allocator</source>
+        <translation>程序自己的分配器会取代 PyTorch 的分配器</translation>
+    </message>
+    <message>
+        <source>the recording of memory is incomplete</source>
+        <translation>显存记录不完整</translation>
+    </message>
+    <message>
+        <source>torch.compile begins with an empty cache: the first steps compile kernels and measure them on the GPU</source>
+        <translation>torch.compile 以空缓存开始：最初几步会编译内核并在 GPU 上测量</translation>
+    </message>
+    <message>
+        <source>torch.compile uses its existing cache: with an empty cache, the first steps may need more memory</source>
+        <translation>torch.compile 使用其已有的缓存：若缓存为空，最初几步可能需要更多显存</translation>
+    </message>
+    <message>
+        <source>total_memory that PyTorch 2.11 (CUDA 13.0) returned with driver 580.159.04 (measured on such a GPU)</source>
+        <translation>PyTorch 2.11（CUDA 13.0）在驱动 580.159.04 下返回的 total_memory（在此类 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>unmarked: gradients are freed together</source>
+        <translation>无标记：梯度一起释放</translation>
+    </message>
+    <message>
+        <source>use_cache is for generation. In training, it keeps the keys and values of all layers in memory as long as the model&apos;s outputs exist</source>
+        <translation>use_cache 用于生成。训练时，只要模型输出还在，它就让所有层的键和值留在显存中</translation>
+    </message>
+    <message>
+        <source>values that the program reads back through this function may be 0</source>
+        <translation>程序经由此函数读回的值可能为 0</translation>
+    </message>
+    <message>
+        <source>with another large_segment_size_mb or roundup_power2_divisions, the model would request a different size</source>
+        <translation>若 large_segment_size_mb 或 roundup_power2_divisions 不同，模型会请求不同的大小</translation>
+    </message>
+    <message>
+        <source>writes to shared tensors by other processes are not detected, and the old values are used</source>
+        <translation>检测不到其他进程对共享张量的写入，仍使用旧值</translation>
+    </message>
+    <message>
+        <source>{:#04x}, which is not a pickle opcode</source>
+        <translation>{:#04x}（不是 pickle 的操作码）</translation>
+    </message>
+    <message>
+        <source>{:.1f} % of {} launches run known kernels; the times of the others are assumed from their thread counts</source>
+        <translation>{:.1f} %（共 {} 次启动）运行已知内核；其余内核的时间按其线程数假定</translation>
+    </message>
+    <message>
+        <source>{} annotation is left out: the entries have no times</source>
+        <translation>已略去 {} 个标注：条目没有时间</translation>
+    </message>
+    <message>
+        <source>{} annotations are left out: the entries have no times</source>
+        <translation>已略去 {} 个标注：条目没有时间</translation>
+    </message>
+    <message>
+        <source>{} has {} of free space, but unpacking LibTorch needs {}; make room, or set XDG_DATA_HOME to a folder on another disk</source>
+        <translation>{} 剩余空间为 {}，但解压 LibTorch 需要 {}；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
+    </message>
+    <message>
+        <source>{} has {} of free space, but {} are needed; make room, or set XDG_DATA_HOME to a folder on another disk</source>
+        <translation>{} 剩余空间为 {}，但需要 {}；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
+    </message>
+    <message>
+        <source>{} lies outside the archive</source>
+        <translation>{} 位于归档之外</translation>
+    </message>
+    <message>
+        <source>{}(): only the first {} readings are recorded</source>
+        <translation>{}()：只记录最初 {} 次读取</translation>
     </message>
 </context>
 <context>
@@ -18489,11 +18489,11 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>无法写入临时文件：%1</translation>
     </message>
     <message>
-        <source>cannot run '%1'</source>
+        <source>cannot run &apos;%1&apos;</source>
         <translation>无法运行“%1”</translation>
     </message>
     <message>
-        <source>'vramscope' was not found next to this program or on the PATH; build vramscope with ./vramscope, or add its folder to the PATH</source>
+        <source>&apos;vramscope&apos; was not found next to this program or on the PATH; build vramscope with ./vramscope, or add its folder to the PATH</source>
         <translation>在本程序旁边和 PATH 中都没有找到“vramscope”；请用 ./vramscope 构建 vramscope，或将其所在文件夹加入 PATH</translation>
     </message>
 </context>
@@ -18786,7 +18786,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>基于</translation>
     </message>
     <message>
-        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in "Based on" or from the most similar GPU in the table.</source>
+        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
         <translation>必须填写显存、计算能力和多处理器数。留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
     </message>
     <message>
@@ -18814,7 +18814,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>打开设备文件：同样的属性，JSON 格式（docs/devices.md）</translation>
     </message>
     <message>
-        <source>Enter the GPU's properties, or open a device file.</source>
+        <source>Enter the GPU&apos;s properties, or open a device file.</source>
         <translation>请填写 GPU 的属性，或打开设备文件。</translation>
     </message>
     <message>
@@ -18943,7 +18943,7 @@ with settings that the file does not contain, the replay matches every recorded 
         <translation>已运行 %2 个实验中的 %1 个。%4 个发表数值中 %3 个在容差内。%6 个次序和比例中 %5 个成立。</translation>
     </message>
     <message>
-        <source>The publication does not give all values. Choose "Plan all", which finds these values first.</source>
+        <source>The publication does not give all values. Choose &quot;Plan all&quot;, which finds these values first.</source>
         <translation>论文没有给出所有的值。请选择“全部规划”，它先求出这些值。</translation>
     </message>
 </context>
@@ -19135,7 +19135,7 @@ Remedy: %2</source>
         <translation>正在规划组合…</translation>
     </message>
     <message>
-        <source>Memory budget, for example 24GiB; empty: the device's memory</source>
+        <source>Memory budget, for example 24GiB; empty: the device&apos;s memory</source>
         <translation>显存预算，例如 24GiB；留空：设备的显存</translation>
     </message>
     <message>
@@ -19151,7 +19151,7 @@ Remedy: %2</source>
         <translation>没有可以规划的技术组合。</translation>
     </message>
     <message>
-        <source>These results are from before your last change. "Use" undoes that change; "Make it fit" plans again.</source>
+        <source>These results are from before your last change. &quot;Use&quot; undoes that change; &quot;Make it fit&quot; plans again.</source>
         <translation>这些结果早于您的上一次更改。“采用”会撤销该更改；“使其放得下”重新规划。</translation>
     </message>
     <message>
@@ -19349,12 +19349,12 @@ Remedy: %2</source>
         <translation>字节 %1 处的 JSON 无效：%2</translation>
     </message>
     <message>
-        <source>%1: "%2" is not a key</source>
+        <source>%1: &quot;%2&quot; is not a key</source>
         <translation>%1：“%2”不是按键</translation>
     </message>
     <message>
-        <source>expected an object with "version": %1 and "keys"</source>
-        <translation>应为含有 "version": %1 和 "keys" 的对象</translation>
+        <source>expected an object with &quot;version&quot;: %1 and &quot;keys&quot;</source>
+        <translation>应为含有 &quot;version&quot;: %1 和 &quot;keys&quot; 的对象</translation>
     </message>
 </context>
 <context>
@@ -19587,7 +19587,7 @@ Remedy: %2</source>
     </message>
     <message>
         <source>Up to %1 of these keys, separated by commas: category, module, op, stack, phase, file, size, age, annotation.
-module:2: the first two components of a module's path
+module:2: the first two components of a module&apos;s path
 module:*: equal layers together
 file:2: the last two components of a path
 stack:3: the call site and two callers</source>
@@ -19921,7 +19921,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>运行</translation>
     </message>
     <message>
-        <source>Run on this computer's GPU</source>
+        <source>Run on this computer&apos;s GPU</source>
         <translation>在本机 GPU 上运行</translation>
     </message>
     <message>
@@ -19973,7 +19973,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>打开 config.json…</translation>
     </message>
     <message>
-        <source>Open a model's or a run's configuration</source>
+        <source>Open a model&apos;s or a run&apos;s configuration</source>
         <translation>打开模型或运行的配置</translation>
     </message>
     <message>
@@ -20101,11 +20101,11 @@ stack:3：调用点和两层调用者</translation>
         <translation>尚未规划</translation>
     </message>
     <message>
-        <source>%1 can't be run with these settings</source>
+        <source>%1 can&apos;t be run with these settings</source>
         <translation>%1 无法以这些设置运行</translation>
     </message>
     <message>
-        <source>The result can't be shown</source>
+        <source>The result can&apos;t be shown</source>
         <translation>无法显示结果</translation>
     </message>
     <message>
@@ -20927,7 +20927,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>未保存：%1：%2</translation>
     </message>
     <message>
-        <source>A run on this computer's GPU is in progress.</source>
+        <source>A run on this computer&apos;s GPU is in progress.</source>
         <translation>本机 GPU 上的运行仍在继续。</translation>
     </message>
     <message>
@@ -21023,7 +21023,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>正在打开整个文件。只打开一部分（一个设备、一段条目或一段时间）更快且占用内存更少。</translation>
     </message>
     <message>
-        <source>Adds a note with the range's peak, change in memory, and bytes allocated and freed</source>
+        <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
         <translation>添加备注，包含该区间的峰值、显存变化以及分配和释放的字节数</translation>
     </message>
     <message>
@@ -21099,7 +21099,7 @@ stack:3：调用点和两层调用者</translation>
         <translation>无需 vramscope 即可阅读的 HTML 页面。固定了基线时，页面比较两个运行</translation>
     </message>
     <message>
-        <source>Also shows hidden tracks; right-click a track's title to hide it</source>
+        <source>Also shows hidden tracks; right-click a track&apos;s title to hide it</source>
         <translation>也显示隐藏的轨道；右键单击轨道标题可隐藏</translation>
     </message>
     <message>
@@ -21165,7 +21165,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>规划各种技术组合，直到运行放得进 GPU</translation>
     </message>
     <message>
-        <source>Shows what each technique changes, from the model's defaults to this run</source>
+        <source>Shows what each technique changes, from the model&apos;s defaults to this run</source>
         <translation>显示从模型默认值到当前运行，每项技术带来的变化</translation>
     </message>
     <message>
@@ -21225,7 +21225,7 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>该文件有 %1 字节；config.json 只有几千字节</translation>
     </message>
     <message>
-        <source>The file is not a recording. It is not a config.json either, because it has no "model_type"</source>
+        <source>The file is not a recording. It is not a config.json either, because it has no &quot;model_type&quot;</source>
         <translation>该文件不是录制。它也不是 config.json，因为其中没有“model_type”</translation>
     </message>
     <message>
@@ -21509,7 +21509,7 @@ To write new notes, move the notes file away.</source>
         <translation>补救措施</translation>
     </message>
     <message>
-        <source> At most %1 was reserved. The file does not contain the size of the device's memory.</source>
+        <source> At most %1 was reserved. The file does not contain the size of the device&apos;s memory.</source>
         <translation> 最多预留 %1。文件中没有设备的显存大小。</translation>
     </message>
 </context>
@@ -21559,7 +21559,7 @@ To write new notes, move the notes file away.</source>
         <translation>显存</translation>
     </message>
     <message>
-        <source>Combinations of techniques with which your program fits, and the lines of code to write. Each combination is planned. Enter a budget and press "Make it fit".</source>
+        <source>Combinations of techniques with which your program fits, and the lines of code to write. Each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
         <translation>使您的程序放得下的技术组合，以及要写的代码行。每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
     </message>
 </context>
@@ -21570,7 +21570,7 @@ To write new notes, move the notes file away.</source>
         <translation>规划：模拟 GPU</translation>
     </message>
     <message>
-        <source>Record: this computer's GPU</source>
+        <source>Record: this computer&apos;s GPU</source>
         <translation>录制：本机的 GPU</translation>
     </message>
     <message>
@@ -21738,7 +21738,7 @@ To write new notes, move the notes file away.</source>
         <translation>工作目录</translation>
     </message>
     <message>
-        <source>The program's working directory</source>
+        <source>The program&apos;s working directory</source>
         <translation>程序的工作目录</translation>
     </message>
     <message>
@@ -21798,7 +21798,7 @@ To write new notes, move the notes file away.</source>
         <translation>装有您的 PyTorch 的环境的解释器</translation>
     </message>
     <message>
-        <source>the script's folder</source>
+        <source>the script&apos;s folder</source>
         <translation>脚本所在目录</translation>
     </message>
     <message>
@@ -21834,7 +21834,7 @@ To write new notes, move the notes file away.</source>
         <translation>在终端中 `ssh` 之后要键入的内容</translation>
     </message>
     <message>
-        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer's state; all later steps are like the second</source>
+        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer&apos;s state; all later steps are like the second</source>
         <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
     </message>
     <message>
@@ -21854,7 +21854,7 @@ To write new notes, move the notes file away.</source>
         <translation>保存后重新规划</translation>
     </message>
     <message>
-        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU time. A plan always records these operators</source>
+        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always records these operators</source>
         <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步 CPU 时间的五分之一。规划总会记录这些算子</translation>
     </message>
     <message>
@@ -21866,7 +21866,7 @@ To write new notes, move the notes file away.</source>
         <translation>训练脚本，或 -m 加模块名</translation>
     </message>
     <message>
-        <source>this computer's GPU</source>
+        <source>this computer&apos;s GPU</source>
         <translation>本机的 GPU</translation>
     </message>
     <message>
@@ -21878,7 +21878,7 @@ To write new notes, move the notes file away.</source>
         <translation>当您保存脚本、其参数中指定的文件或它自己的模块时，重新规划该程序，如同 `vramscope plan --watch`。先前的规划仍显示在新规划之后</translation>
     </message>
     <message>
-        <source>The script runs on this computer's GPU as it would without vramscope. The files that it writes are kept. vramscope measures memory, kernels and memcpys while the script runs.</source>
+        <source>The script runs on this computer&apos;s GPU as it would without vramscope. The files that it writes are kept. vramscope measures memory, kernels and memcpys while the script runs.</source>
         <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样。其写入的文件会保留。脚本运行期间，vramscope 测量显存、内核和拷贝。</translation>
     </message>
     <message>
@@ -21909,15 +21909,15 @@ To write new notes, move the notes file away.</source>
         <translation>请检查 %1 中的剩余空间。</translation>
     </message>
     <message>
-        <source>'vramscope', which runs the program, was not found</source>
+        <source>&apos;vramscope&apos;, which runs the program, was not found</source>
         <translation>没有找到运行程序所需的“vramscope”</translation>
     </message>
     <message>
-        <source>cannot read the program's history: %1</source>
+        <source>cannot read the program&apos;s history: %1</source>
         <translation>无法读取程序的历史：%1</translation>
     </message>
     <message>
-        <source>cannot start '%1', which runs the program</source>
+        <source>cannot start &apos;%1&apos;, which runs the program</source>
         <translation>无法启动用于运行程序的“%1”</translation>
     </message>
     <message>
@@ -21952,7 +21952,7 @@ To write new notes, move the notes file away.</source>
 <context>
     <name>vramscope::ui::ProgramStudyPage</name>
     <message>
-        <source>Only a plan can be changed: choose "Plan: an emulated GPU" on the left.</source>
+        <source>Only a plan can be changed: choose &quot;Plan: an emulated GPU&quot; on the left.</source>
         <translation>只能更改规划：请在左侧选择“规划：模拟 GPU”。</translation>
     </message>
     <message>
@@ -22029,7 +22029,7 @@ To write new notes, move the notes file away.</source>
         <translation>未规划</translation>
     </message>
     <message>
-        <source>These savings are from before the program or its settings changed. "Find techniques" computes them again.</source>
+        <source>These savings are from before the program or its settings changed. &quot;Find techniques&quot; computes them again.</source>
         <translation>这些节省量来自程序或其设置更改之前。“查找技术”会重新计算。</translation>
     </message>
     <message>
@@ -22041,7 +22041,7 @@ To write new notes, move the notes file away.</source>
         <translation>每项技术都在不启用其他技术的情况下规划。第一个数值是程序所需显存的变化。第二个数值是一步时间变化的倍数。几项技术一起使用时，节省量可能小于各自之和。</translation>
     </message>
     <message>
-        <source>vramscope can switch on techniques in your program from outside, without changing the program. "Find techniques" plans the program with each technique that applies. It shows what each technique saves and which line of code to write.</source>
+        <source>vramscope can switch on techniques in your program from outside, without changing the program. &quot;Find techniques&quot; plans the program with each technique that applies. It shows what each technique saves and which line of code to write.</source>
         <translation>vramscope 可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划该程序，并显示每项技术的节省量和要写的代码行。</translation>
     </message>
     <message>
@@ -22064,11 +22064,11 @@ To write new notes, move the notes file away.</source>
         <translation>打开</translation>
     </message>
     <message>
-        <source>One bar for each technique that is switched on in your program. Switch some on under "Your program" on the left, then press "Draw".</source>
+        <source>One bar for each technique that is switched on in your program. Switch some on under &quot;Your program&quot; on the left, then press &quot;Draw&quot;.</source>
         <translation>您程序中启用的每项技术一个条形。请在左侧“您的程序”下启用技术，然后按“绘制”。</translation>
     </message>
     <message>
-        <source>No technique is switched on under "Your program" on the left.</source>
+        <source>No technique is switched on under &quot;Your program&quot; on the left.</source>
         <translation>左侧“您的程序”下没有启用任何技术。</translation>
     </message>
     <message>
@@ -22205,7 +22205,7 @@ To write new notes, move the notes file away.</source>
         <translation>选择一个设备、一段历史条目或一段时间</translation>
     </message>
     <message>
-        <source>Makes the recording the baseline and shows the run's settings</source>
+        <source>Makes the recording the baseline and shows the run&apos;s settings</source>
         <translation>将录制设为基线，并显示运行的设置</translation>
     </message>
     <message>
@@ -22213,7 +22213,7 @@ To write new notes, move the notes file away.</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
     </message>
     <message>
-        <source>Planned on an emulated %1: the program ran with PyTorch's own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
+        <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
         <translation>在模拟的 %1 上规划：程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。技术需在程序中切换。</translation>
     </message>
     <message>
@@ -22276,7 +22276,7 @@ To write new notes, move the notes file away.</source>
         <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
     </message>
     <message>
-        <source>%1 is unchanged: "%2" is not a whole number from 1 to %3.</source>
+        <source>%1 is unchanged: &quot;%2&quot; is not a whole number from 1 to %3.</source>
         <translation>%1 保持不变：“%2”不是 1 到 %3 的整数。</translation>
     </message>
     <message>
@@ -22288,11 +22288,11 @@ To write new notes, move the notes file away.</source>
         <translation>内置模型及其参数量，或 Hugging Face 的 config.json</translation>
     </message>
     <message>
-        <source>Samples per optimizer step × tokens per sample. For varying lengths, enter a list (400,1536,400), ranges (256-1024), or the path of a file with lines "length,count"</source>
-        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度请输入列表（400,1536,400）、范围（256-1024），或含 "length,count" 行的文件路径</translation>
+        <source>Samples per optimizer step × tokens per sample. For varying lengths, enter a list (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
+        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度请输入列表（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
     </message>
     <message>
-        <source>Training steps; the first step creates the optimizer's state</source>
+        <source>Training steps; the first step creates the optimizer&apos;s state</source>
         <translation>训练步数；第一步建立优化器状态</translation>
     </message>
 </context>
@@ -22745,7 +22745,7 @@ Difference: %3 bytes.</source>
         <translation>不超过 %2 的每个 %1 都放得下。%3</translation>
     </message>
     <message>
-        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press "Vary".</source>
+        <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press &quot;Vary&quot;.</source>
         <translation>您的程序在参数的其他取值下需要的显存。输入一个参数及其取值，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
     <message>
@@ -22815,19 +22815,19 @@ Difference: %3 bytes.</source>
         <translation>复制图片</translation>
     </message>
     <message>
-        <source>Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` does</source>
+        <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
         <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
     </message>
     <message>
-        <source>The run on the left has the model's defaults: no technique is on.</source>
+        <source>The run on the left has the model&apos;s defaults: no technique is on.</source>
         <translation>左侧的运行使用模型默认值：没有启用任何技术。</translation>
     </message>
     <message>
-        <source>These bars are from before your last change. "Draw" plans again.</source>
+        <source>These bars are from before your last change. &quot;Draw&quot; plans again.</source>
         <translation>这些条形早于您的上一次更改。“绘制”重新规划。</translation>
     </message>
     <message>
-        <source>Each bar shows how the peak changes when its technique is added. The bars lead from the model's defaults to the current run.</source>
+        <source>Each bar shows how the peak changes when its technique is added. The bars lead from the model&apos;s defaults to the current run.</source>
         <translation>每个条形显示加上其技术时峰值如何变化。各条形从模型默认值通向当前运行。</translation>
     </message>
     <message>
