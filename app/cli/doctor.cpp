@@ -118,9 +118,9 @@ Finding Memory() {
 
 Finding Gpu(const nvml::GpuProbe& probe) {
   if (!probe.initialised)
-    return {
-        State::kSkip, "gpu",
-        i18n::Format("{}. The backends plan and cpu do not need a GPU", i18n::Shown(probe.error))};
+    return {State::kSkip, "gpu",
+            i18n::Format("{}. The backends `plan` and `cpu` do not need a GPU",
+                         i18n::Shown(probe.error))};
   return {State::kPass, "gpu",
           i18n::Format("{}, {}, driver for CUDA {}.{}", probe.name,
                        run::FormatBytes(probe.memory_bytes), probe.driver_version / 1000,
@@ -229,14 +229,14 @@ void DeclareDoctor(CLI::App* command, Context& context) {
   command->add_flag("--json", options->json, "print one JSON object");
   command
       ->add_option("--python", options->python,
-                   "with --gpu: use the PyTorch of this Python interpreter")
+                   "with --gpu, use the PyTorch of this Python interpreter")
       ->needs(gpu)
       ->type_name("PATH");
   command
-      ->add_option(
-          "--emulated", options->emulated,
-          "with --gpu: run the checks on the emulated platform with this GPU, written as for `plan "
-          "--device`: a name in the device table, a MIG slice, a file or figures")
+      ->add_option("--emulated", options->emulated,
+                   "with --gpu, run the checks on the emulated platform with this GPU. Takes the "
+                   "same values as `plan --device`: a name in the device table, a MIG slice, a "
+                   "file or properties")
       ->needs(gpu)
       ->type_name("GPU");
   command->callback([options, &context] {

@@ -100,15 +100,14 @@ std::vector<Finding> CheckRun(const Run& run) {
           block[1].is_number_unsigned())
         theirs.emplace(block[0].get<uint64_t>(), block[1].get<uint64_t>());
   std::vector<Finding> findings;
-  findings.push_back(
-      {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
-       ours == theirs
-           ? i18n::Format(
-                 "{} live blocks after {} events; _snapshot() lists {}, and they are the same",
-                 ours.size(), t.events.size(), theirs.size())
-           : i18n::Format(
-                 "{} live blocks after {} events; _snapshot() lists {}, but they are not the same",
-                 ours.size(), t.events.size(), theirs.size())});
+  findings.push_back({ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
+                      ours == theirs
+                          ? i18n::Format("after {} events, the trace has {} live blocks; "
+                                         "_snapshot() lists the same {} blocks",
+                                         t.events.size(), ours.size(), theirs.size())
+                          : i18n::Format("after {} events, the trace has {} live blocks; "
+                                         "_snapshot() lists {} blocks, which are not the same",
+                                         t.events.size(), ours.size(), theirs.size())});
   findings.push_back(
       Equal("categories", allocated, "memory_allocated", Number(run.answer, "memory_allocated")));
   findings.push_back(
@@ -165,7 +164,7 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
     const bool equal = ours.contains(name) && ours[name] == value;
     same += equal;
     if (!equal)
-      others += i18n::Format("; {}: planned {}, real {}", name,
+      others += i18n::Format("; {}: planned {}, measured {}", name,
                              ours.contains(name) ? ours[name].dump() : i18n::Text("nothing"),
                              value.dump());
   }

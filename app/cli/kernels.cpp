@@ -341,10 +341,10 @@ void DeclareKernels(CLI::App* command, Context& context) {
           ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
           ->type_name("N");
   command
-      ->add_option(
-          "--allocation", options->allocation,
-          "show one allocation by its number: the op that allocated it, the last op before it was "
-          "freed, the kernels of both ops, and the first and last kernels that used it")
+      ->add_option("--allocation", options->allocation,
+                   "show one allocation by its number: the op that made the allocation, the last "
+                   "op before the free, the kernels of both ops, and the first and last kernels "
+                   "that used the allocation")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->excludes(kernel)
       ->type_name("N");
