@@ -138,10 +138,12 @@ std::vector<Finding> GpuFindings(const std::string& python) {
   if (emulated)
     findings.push_back({State::kSkip, "device node", i18n::Text("not checked on an emulated GPU")});
   else
-    findings.push_back({probe.device_node ? State::kPass : State::kFail, "device node",
-                        probe.device_node
-                            ? i18n::Text("/dev/nvidiactl exists")
-                            : i18n::Text("no /dev/nvidiactl: no NVIDIA GPU, or no driver")});
+    findings.push_back(
+        {probe.device_node ? State::kPass : State::kFail, "device node",
+         probe.device_node
+             ? i18n::Text("/dev/nvidiactl exists")
+             : i18n::Text(
+                   "/dev/nvidiactl does not exist: this computer has no NVIDIA GPU or no driver")});
   step(probe.library, "driver library", i18n::Text("libcuda.so.1 loads"));
   if (!probe.library) return findings;
   step(probe.initialised, "driver starts",

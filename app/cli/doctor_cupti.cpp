@@ -107,8 +107,8 @@ Finding Clocks(const std::vector<Activity>& all) {
   }
   const bool good = work > 0 && early == 0 && alone == 0;
   return {good ? State::kPass : State::kFail, "clocks",
-          i18n::Format("{} activities; {} began before their API call, {} have no API call", work,
-                       early, alone)};
+          i18n::Format("of {} activities, {} began before their API call, and {} have no API call",
+                       work, early, alone)};
 }
 
 }  // namespace

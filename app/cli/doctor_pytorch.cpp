@@ -120,7 +120,7 @@ std::vector<Finding> CheckRun(const Run& run) {
   else
     findings.push_back(
         {std::abs(rest->bytes) * 100 <= gpu.used * kMost ? State::kPass : State::kFail, "card",
-         i18n::Format("{} bytes used at the end, {} of them not accounted for", gpu.used,
+         i18n::Format("{} bytes were in use at the end; {} of them are not accounted for", gpu.used,
                       rest->bytes)});
   const trace::ActivityTable& a = t.activities;
   std::set<std::pair<uint64_t, uint64_t>> driver, segments;
@@ -144,7 +144,7 @@ std::vector<Finding> CheckRun(const Run& run) {
     findings.push_back(
         {missing == 0 && !segments.empty() ? State::kPass : State::kFail, "driver memory",
          i18n::Format(
-             "{} segments; {} of them are missing from the {} live allocations that CUPTI recorded",
+             "of {} segments, {} are missing from the {} live allocations that CUPTI recorded",
              segments.size(), missing, driver.size())});
     findings.push_back({kernels > 0 ? State::kPass : State::kFail, "kernels",
                         i18n::Format("{} in the trace", kernels)});
@@ -169,8 +169,8 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
                              value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("{} of {} match the plan in allocated bytes, reserved bytes and number "
-                       "of requests{}",
+          i18n::Format("in {} of {} cases, the allocated bytes, reserved bytes and number of "
+                       "requests match the plan{}",
                        same, all, others)};
 }
 
@@ -209,8 +209,9 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
     else
       findings.push_back(
           {with / without <= kMost ? State::kPass : State::kFail, "overhead",
-           i18n::Format("a step takes {:.3f} ms with CUPTI, {:.3f} without: factor {:.2f}",
-                        with * 1e3, without * 1e3, with / without)});
+           i18n::Format(
+               "a step takes {:.3f} ms with CUPTI and {:.3f} ms without CUPTI (factor {:.2f})",
+               with * 1e3, without * 1e3, with / without)});
   }
   if (!device) {
     findings.push_back(

@@ -85,11 +85,12 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   causes.Row({i18n::Text("= reserved"), FormatBytes(f.reserved)});
   text += causes.Text() + EvidenceText(evidence);
   if (f.pending > 0) {
-    text += i18n::Format("  {} of the allocated memory is freed but waits for another stream.\n",
-                         FormatBytes(f.pending));
+    text += i18n::Format(
+        "  {} of the allocated memory was freed but is still in use by another stream.\n",
+        FormatBytes(f.pending));
   }
   if (f.outside > 0) {
-    text += i18n::Format("  {} of the allocated memory is in no recorded segment.\n",
+    text += i18n::Format("  {} of the allocated memory is outside all recorded segments.\n",
                          FormatBytes(f.outside));
   }
   if (!f.pools.empty()) {

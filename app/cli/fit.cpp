@@ -261,7 +261,7 @@ std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
     if (now.reserved <= before.reserved || free_now <= free_before) continue;
     text += Prose(i18n::Format(
         "{}: reserved memory grows by {}, and the peak grows by {}. At the peak, up to {} of the "
-        "reserved memory is unused ({} before), in blocks that are too small for later "
+        "reserved memory is unused (before: {}). The unused blocks are too small for later "
         "allocations. `explain --page fragmentation` shows these blocks; "
         "alloc_conf=expandable_segments:True avoids most of them.",
         i18n::Text(ladder[i].name), run::FormatBytes(now.reserved - before.reserved),
@@ -435,7 +435,7 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
   AddProgramOptions(*command, *of_program, true);
   command
       ->add_option("--baseline", options->baseline,
-                   "a setting of the baseline, at which the bars start (repeatable). The baseline "
+                   "a setting of the baseline (repeatable). The bars start at the baseline, which "
                    "always has the batch and sequence of the run")
       ->type_name("KEY=VALUE");
   command

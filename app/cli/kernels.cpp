@@ -336,8 +336,8 @@ void DeclareKernels(CLI::App* command, Context& context) {
   CLI::Option* kernel =
       command
           ->add_option("--kernel", options->kernel,
-                       "show one kernel by its number: its call, op, module, the allocations of "
-                       "that op, and the blocks that the kernel uses")
+                       "show one kernel by its number: its API call, op and module, the "
+                       "allocations of the op, and the blocks that the kernel uses")
           ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
           ->type_name("N");
   command
