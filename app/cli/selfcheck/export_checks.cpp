@@ -53,7 +53,8 @@ Json Read(const Subject& s, const std::string& command, const std::string& path,
 }
 
 void CheckSnapshot(const Subject& s) {
-  s.Begin(TEXT_MARK("a file that `export --to snapshot` wrote has the same values"));
+  s.Begin(
+      TEXT_MARK("the file that `export --to snapshot` wrote has the values of the original file"));
   if (!s.has_segments()) return s.report.Skip(TEXT_MARK("the file has no segments"));
   const std::optional<std::string> path = Export(s, "snapshot");
   if (!path) return;
@@ -88,7 +89,8 @@ void CheckCounters(const Subject& s, const Json& events) {
 }
 
 void CheckChrome(const Subject& s) {
-  s.Begin(TEXT_MARK("a file that `export --to chrome` wrote has the same values"));
+  s.Begin(
+      TEXT_MARK("the file that `export --to chrome` wrote has the values of the original file"));
   const std::optional<std::string> path = Export(s, "chrome");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
@@ -127,7 +129,8 @@ std::vector<std::string> Fields(std::string_view line) {
 }
 
 void CheckCsv(const Subject& s) {
-  s.Begin(TEXT_MARK("the rows of `export --to csv` add up to the same totals"));
+  s.Begin(
+      TEXT_MARK("the rows that `export --to csv` wrote add up to the totals of the original file"));
   const std::optional<std::string> path = Export(s, "csv");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
@@ -174,7 +177,9 @@ void CheckCsv(const Subject& s) {
 // Adds up entries of the form [time, action, bytes, category]. Actions 1 and 2 add a block, two
 // entries with action 3 change a category, and action 4 removes a block.
 void CheckTimeline(const Subject& s) {
-  s.Begin(TEXT_MARK("the rows of `export --to memory-timeline` add up to the same totals"));
+  s.Begin(
+      TEXT_MARK("the rows that `export --to memory-timeline` wrote add up to the totals of the "
+                "original file"));
   const std::optional<std::string> path = Export(s, "memory-timeline");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
@@ -199,9 +204,10 @@ void CheckTimeline(const Subject& s) {
     allocations += action == 1 || action == 2;
   }
   s.report.True(TEXT_MARK("each row has four values"), well_formed);
-  s.report.Equal(TEXT_MARK("the timeline has the peak of allocated memory that `info` reports"),
-                 most, At(s.of_device, "allocated"));
-  s.report.Equal(TEXT_MARK("the timeline contains as many allocations as `info` reports"),
+  s.report.Equal(
+      TEXT_MARK("the exported timeline has the peak of allocated memory that `info` reports"), most,
+      At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("the exported timeline contains as many allocations as `info` reports"),
                  allocations, At(s.of_device, "allocations"));
   int64_t sum = 0;
   bool negative = false;
@@ -211,8 +217,8 @@ void CheckTimeline(const Subject& s) {
   }
   s.report.True(TEXT_MARK("no category is negative at the end"), !negative);
   s.report.Equal(
-      TEXT_MARK("the timeline and the curve end with the same allocated memory"), sum,
-      s.curves.size() == 0 ? uint64_t{0} : uint64_t{s.curves.allocated[s.curves.size() - 1]});
+      TEXT_MARK("the exported timeline and the memory curve end with the same allocated memory"),
+      sum, s.curves.size() == 0 ? uint64_t{0} : uint64_t{s.curves.allocated[s.curves.size() - 1]});
 }
 
 }  // namespace
@@ -229,7 +235,7 @@ void CheckExports(const Subject& s) {
 }
 
 void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& whole) {
-  s.report.Begin(TEXT_MARK("a .trace that was saved has the same values"));
+  s.report.Begin(TEXT_MARK("the saved .trace has the values of the original file"));
   const std::string path = s.commands.folder() / "saved.trace";
   if (s.commands.folder().path().empty())
     return s.report.Skip(TEXT_MARK("there is no folder for temporary files; set TMPDIR"));

@@ -54,21 +54,24 @@ void CheckFragmentation(const Subject& s, const std::string& at, const Json& f) 
                                 "memory plus memory outside all segments"),
                  sum({"allocated", "holes", "cached"}), sum({"reserved", "outside"}));
   const Json& pools = At(f, "pools");
-  s.report.Equal(at + TEXT_MARK("the reserved memory of all pools adds up to the total"),
-                 Sum(pools, "reserved"), At(f, "reserved"));
-  s.report.Equal(at + TEXT_MARK("the holes of all pools add up to the total"), Sum(pools, "holes"),
-                 At(f, "holes"));
-  s.report.Equal(at + TEXT_MARK("the cached memory of all pools adds up to the total"),
-                 Sum(pools, "cached"), At(f, "cached"));
-  s.report.Equal(at + TEXT_MARK("the segments of all pools add up to the total number"),
+  s.report.Equal(
+      at + TEXT_MARK("the reserved memory of all pools adds up to the total of reserved memory"),
+      Sum(pools, "reserved"), At(f, "reserved"));
+  s.report.Equal(at + TEXT_MARK("the holes of all pools add up to the total of the holes"),
+                 Sum(pools, "holes"), At(f, "holes"));
+  s.report.Equal(
+      at + TEXT_MARK("the cached memory of all pools adds up to the total of cached memory"),
+      Sum(pools, "cached"), At(f, "cached"));
+  s.report.Equal(at + TEXT_MARK("the segments of all pools add up to the total number of segments"),
                  Sum(pools, "segments"), At(f, "segments"));
   s.report.Equal(
       at + TEXT_MARK("the live bytes of all pools add up to the allocated memory in segments"),
       Sum(pools, "live"), sum({"allocated"}) - sum({"outside"}));
-  s.report.Equal(at + TEXT_MARK("the holes of all call sites add up to the total"),
+  s.report.Equal(at + TEXT_MARK("the holes of all call sites add up to the total of the holes"),
                  Sum(At(f, "pinned_by"), "bytes"), At(f, "holes"));
-  s.report.Equal(at + TEXT_MARK("the kinds of evidence add up to the allocated memory"),
-                 Sum(At(f, "evidence"), "bytes"), At(f, "allocated"));
+  s.report.Equal(
+      at + TEXT_MARK("the bytes of all kinds of evidence add up to the allocated memory"),
+      Sum(At(f, "evidence"), "bytes"), At(f, "allocated"));
 }
 
 void CheckSegments(const Subject& s, const std::string& at, const std::string& event,
@@ -95,12 +98,15 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
     }
   }
   s.report.True(at + TEXT_MARK("the pieces of each segment have no gaps between them"), gapless);
-  s.report.Equal(at + TEXT_MARK("the pending pieces add up to the total of pending memory"),
-                 pending, At(f, "pending"));
-  s.report.Equal(at + TEXT_MARK("live and pending pieces add up to the live bytes of the segments"),
-                 live + pending, Sum(segments, "live"));
-  s.report.Equal(at + TEXT_MARK("the free pieces add up to the holes and the cached memory"), free,
-                 Number(At(f, "holes")) + Number(At(f, "cached")));
+  s.report.Equal(
+      at + TEXT_MARK("the pending pieces of all segments add up to the total of pending memory"),
+      pending, At(f, "pending"));
+  s.report.Equal(
+      at + TEXT_MARK("the live and pending pieces of all segments add up to the live bytes"),
+      live + pending, Sum(segments, "live"));
+  s.report.Equal(
+      at + TEXT_MARK("the free pieces of all segments add up to the holes and the cached memory"),
+      free, Number(At(f, "holes")) + Number(At(f, "cached")));
 }
 
 }  // namespace
@@ -128,11 +134,11 @@ void CheckMemory(const Subject& s) {
     const auto curve = [&point](const analysis::MemoryCurves::Bytes& bytes) {
       return point ? uint64_t{bytes[*point]} : uint64_t{0};
     };
-    s.report.Equal(at + TEXT_MARK("the curve and `peak` report the same allocated memory"),
+    s.report.Equal(at + TEXT_MARK("the memory curve and `peak` report the same allocated memory"),
                    curve(s.curves.allocated), At(peak.json, "allocated"));
-    s.report.Equal(at + TEXT_MARK("the curve and `peak` report the same requested bytes"),
+    s.report.Equal(at + TEXT_MARK("the memory curve and `peak` report the same requested bytes"),
                    curve(s.curves.requested), At(peak.json, "requested"));
-    s.report.Equal(at + TEXT_MARK("the curve and `peak` report the same reserved memory"),
+    s.report.Equal(at + TEXT_MARK("the memory curve and `peak` report the same reserved memory"),
                    curve(s.curves.reserved), At(peak.json, "reserved"));
     for (const char* key : {"allocated", "requested", "reserved"})
       s.report.Equal(at + i18n::English("`peak` and `explain` report the same `{}`", key),
@@ -151,9 +157,9 @@ void CheckMemory(const Subject& s) {
                    blocks, At(peak.json, "requested"));
     // If only the total of reserved memory was recorded, segments cannot be checked.
     if (trace::SegmentRecordOf(*s.trace) == trace::SegmentRecord::kTotalOnly) {
-      s.report.Equal(at + TEXT_MARK("blocks and unused memory add up to the reserved memory"),
-                     blocks + Number(PartOf(memory, "reserved, not in use")),
-                     At(peak.json, "reserved"));
+      s.report.Equal(
+          at + TEXT_MARK("the blocks and the unused memory add up to the reserved memory"),
+          blocks + Number(PartOf(memory, "reserved, not in use")), At(peak.json, "reserved"));
       continue;
     }
     CheckFragmentation(s, at, f);

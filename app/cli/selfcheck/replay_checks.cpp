@@ -39,7 +39,7 @@ void CheckReplay(const Subject& s) {
   const Json& r = exact.json;
   if (At(r, "differences") != 0)
     if (std::string why = WhyNotExact(s, r); !why.empty()) return s.report.Skip(std::move(why));
-  s.report.Equal(TEXT_MARK("the exit status is 0"), exact.exit_code, int{kDone});
+  s.report.Equal(TEXT_MARK("the command exits with status 0"), exact.exit_code, int{kDone});
   s.report.Equal(TEXT_MARK("the replay has no differences from the recording"),
                  At(r, "differences"), 0);
   s.report.Equal(TEXT_MARK("the replay matches all recorded addresses"),

@@ -59,14 +59,15 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   const std::shared_ptr<const trace::Trace> whole = *opened;
   const Answer info = commands.Run({"info", file, "--json"});
   report.Begin("info");
-  report.Equal(TEXT_MARK("the exit status is 0"), info.exit_code, int{kDone});
+  report.Equal(TEXT_MARK("the command exits with status 0"), info.exit_code, int{kDone});
   report.Equal(TEXT_MARK("`info` reports as many events as the trace contains"),
                selfcheck::At(info.json, "events"), whole->events.size());
   report.Equal(TEXT_MARK("`info` reports as many allocations as the trace contains"),
                selfcheck::At(info.json, "allocations"), whole->allocations.size());
   const Json& peaks = selfcheck::At(info.json, "peaks");
-  report.Equal(TEXT_MARK("the allocations of all devices add up to the total number"),
-               selfcheck::Sum(peaks, "allocations"), selfcheck::At(info.json, "allocations"));
+  report.Equal(
+      TEXT_MARK("the allocations of all devices add up to the total number of allocations"),
+      selfcheck::Sum(peaks, "allocations"), selfcheck::At(info.json, "allocations"));
   const std::vector<uint8_t> devices = trace::DevicesOf(*whole);
   report.Equal(TEXT_MARK("`info` reports as many devices as the trace contains"), peaks.size(),
                devices.size());
