@@ -41,7 +41,8 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
   assumed.what = i18n::English(
-      "{}, because the recording does not contain the size of the context; use --context to set it",
+      "{}, because the recording does not contain the size of the context; set the size with "
+      "--context",
       assumed.what);
   return assumed;
 }
@@ -75,8 +76,8 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return i18n::Format(
-      "the run ran out of memory: an allocation of {} failed with {} already reserved; in total, "
-      "the run needed {} at that time (including {} CUDA context)",
+      "the run ran out of memory, because an allocation of {} failed when {} was already reserved; "
+      "at that time, the run needed {} in total (including {} for the CUDA context)",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
 }
@@ -136,10 +137,11 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
   else if (judged.ran_out)
     judged.verdict = Judged::Verdict::kUnknown;
   else if (!reserved_known)
-    return absl::FailedPreconditionError(i18n::Format(
-        "unknown whether the run fits the budget, because reserved memory was not recorded: {} "
-        "allocated + {} CUDA context fit, but the run may have reserved more",
-        FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
+    return absl::FailedPreconditionError(
+        i18n::Format("it is unknown whether the run fits the budget, because reserved memory was "
+                     "not recorded. The allocated memory ({}) and the CUDA context ({}) fit, but "
+                     "the run may have reserved more memory",
+                     FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
   if (summary.peak.allocated > 0)
     judged.sites = explain::GroupBySite(t, analysis::LiveAt(t, summary.peak.context.event));
   return judged;
@@ -148,31 +150,31 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
 std::string VerdictText(const Judged& judged) {
   switch (judged.verdict) {
     case Judged::Verdict::kWithin:
-      return i18n::Format("within the budget: needs {} ({}), budget {}: {} to spare\n",
-                          FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.budget),
-                          FormatBytes(judged.budget - judged.needed));
+      return i18n::Format("within the budget: needs {} ({}), {} less than the budget of {}\n",
+                          FormatBytes(judged.needed), PartsText(judged),
+                          FormatBytes(judged.budget - judged.needed), FormatBytes(judged.budget));
     case Judged::Verdict::kOver:
       if (judged.ran_out)
-        return i18n::Format("over the budget: needs at least {} ({}), budget {}: {} too much; {}\n",
-                            FormatBytes(judged.needed), PartsText(judged),
-                            FormatBytes(judged.budget), FormatBytes(judged.over()),
-                            RanOutText(*judged.ran_out, judged.context.bytes));
-      return i18n::Format("over the budget: needs {} ({}), budget {}: {} too much\n",
-                          FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.budget),
-                          FormatBytes(judged.over()));
+        return i18n::Format(
+            "over the budget: needs at least {} ({}), {} more than the budget of {}; {}\n",
+            FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.over()),
+            FormatBytes(judged.budget), RanOutText(*judged.ran_out, judged.context.bytes));
+      return i18n::Format("over the budget: needs {} ({}), {} more than the budget of {}\n",
+                          FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.over()),
+                          FormatBytes(judged.budget));
     case Judged::Verdict::kUnknown:
       break;
   }
   std::string text = i18n::Format(
-      "unknown whether the run fits the budget: {}. That allocation fits a budget of {}, but how "
-      "much memory the run needs after the allocation is unknown",
+      "it is unknown whether the run fits the budget: {}. The failed allocation fits a budget of "
+      "{}, but the memory that the run needs after this allocation is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // A plan continues after it has reached its limit. With a higher limit, the allocator would have
   // kept more memory cached, so the plan would have needed more.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += i18n::Format(
-        ". With {} of GPU memory, the planned run needs {}. With more or less GPU memory, the run "
-        "may need more or less. To be certain, plan the run with --gpu-memory {}B",
+        ". With {} of GPU memory, the planned run needs {}. On a GPU with a different amount of "
+        "memory, the run may need more or less. To be certain, plan the run with --gpu-memory {}B",
         FormatBytes(info.device.memory_bytes), FormatBytes(judged.needed), judged.budget);
   return text + "\n";
 }
@@ -252,21 +254,21 @@ std::string VerdictText(const JudgedHost& host) {
   switch (host.verdict) {
     case Judged::Verdict::kWithin:
       return i18n::Format(
-          "host memory within the budget: needs {} (pinned and managed), budget {}: {} to "
-          "spare\n",
-          needed, budget, FormatBytes(host.budget - host.memory.peak));
+          "host memory within the budget: needs {} (pinned and managed), {} less than the budget "
+          "of {}\n",
+          needed, FormatBytes(host.budget - host.memory.peak), budget);
     case Judged::Verdict::kOver:
       return i18n::Format(
-          "host memory over the budget: needs {} (pinned and managed), budget {}: {} too "
-          "much\n",
-          needed, budget, FormatBytes(host.memory.peak - host.budget));
+          "host memory over the budget: needs {} (pinned and managed), {} more than the budget of "
+          "{}\n",
+          needed, FormatBytes(host.memory.peak - host.budget), budget);
     case Judged::Verdict::kUnknown:
       break;
   }
   return i18n::Text(
-      "host memory unknown: not all of the driver's allocations were recorded "
-      "(possible reasons: --no-activities, a built-in model, or memory pinned "
-      "before CUDA was initialized)\n");
+      "it is unknown whether host memory fits the budget, because not all of the driver's "
+      "allocations were recorded (possible reasons: --no-activities, a built-in model, or memory "
+      "pinned before CUDA was initialized)\n");
 }
 
 std::string JudgedText(const JudgedHost& host) {

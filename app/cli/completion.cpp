@@ -284,7 +284,7 @@ void DeclareDescribe(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_describe() {
   return {.place = 260,
           .name = "describe",
-          .help = "completions and the manual page",
+          .help = "print the completions of a shell or the manual page",
           .declare = DeclareDescribe};
 }
 

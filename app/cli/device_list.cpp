@@ -132,8 +132,8 @@ std::string KernelsText(const run::Device& d) {
   for (const uint32_t number : run::LibTorchArchitectures())
     has.push_back(run::ComputeCapabilityText(number));
   return i18n::Format(
-      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; to plan a program on "
-      "this GPU, use a PyTorch that has kernels for the GPU",
+      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}. To plan a program on "
+      "this GPU, use a version of PyTorch that has kernels for the GPU",
       fmt::join(has, ", "));
 }
 
@@ -190,13 +190,12 @@ std::string TableText(const std::vector<run::Device>& devices) {
                Tera(d.tf32_flops), Tera(d.bf16_flops),
                fmt::format("{}", fmt::join(d.sources.Assumed(), ", "))});
   }
-  return table.Text() +
-         i18n::Format(
-             "\n  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA "
-             "(nvidia-smi shows a few percent more). Assumed: figures without a "
-             "source for this GPU. `vramscope devices NAME` shows the details of one "
-             "GPU, and --json shows all sources.\n",
-             devices.size(), run::DeviceTable().size());
+  return table.Text() + i18n::Format(
+                            "\n  {} of {} GPUs. Dense rates are in TFLOP/s. Memory is as reported "
+                            "by CUDA (nvidia-smi shows a few percent more). The last column lists "
+                            "the values that have no source for the GPU. `vramscope devices NAME` "
+                            "shows the details of one GPU, and --json shows all sources.\n",
+                            devices.size(), run::DeviceTable().size());
 }
 
 // All figures of one GPU.
@@ -210,7 +209,7 @@ std::string DetailText(const run::Device& d) {
                     run::ComputeCapabilityText(d.compute_capability)));
   std::string memory = fmt::format("{} ({} B)", run::FormatBytes(d.memory_bytes), d.memory_bytes);
   if (d.integrated)
-    memory = i18n::Format("{}, shared with the CPU: the system uses part of it", memory);
+    memory = i18n::Format("{}, shared with the CPU; the system uses a part of this memory", memory);
   line(i18n::Text("Memory"), memory + (d.ecc ? ", ECC" : ""));
   line(i18n::Text("CUDA context"), run::FormatBytes(d.context_bytes));
   line(i18n::Text("Multiprocessors"),
@@ -262,8 +261,8 @@ void DeclareDevices(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option(
       "words", options->words,
-      "list only GPUs with all of these words in their key, name, family or architecture; or show "
-      "one GPU that is written as for --device (a MIG slice, a file or figures)");
+      "list only GPUs whose key, name, family or architecture contains all of these words. A value "
+      "that `plan --device` accepts (a MIG slice, a file or properties) shows only that GPU");
   command
       ->add_option("--memory", options->memory,
                    "list only GPUs with this much memory, such as '>=16GiB'")

@@ -118,9 +118,9 @@ Finding Memory() {
 
 Finding Gpu(const nvml::GpuProbe& probe) {
   if (!probe.initialised)
-    return {
-        State::kSkip, "gpu",
-        i18n::Format("{}. The backends plan and cpu do not need a GPU", i18n::Shown(probe.error))};
+    return {State::kSkip, "gpu",
+            i18n::Format("{}. The backends `plan` and `cpu` do not need a GPU",
+                         i18n::Shown(probe.error))};
   return {State::kPass, "gpu",
           i18n::Format("{}, {}, driver for CUDA {}.{}", probe.name,
                        run::FormatBytes(probe.memory_bytes), probe.driver_version / 1000,
@@ -138,10 +138,12 @@ std::vector<Finding> GpuFindings(const std::string& python) {
   if (emulated)
     findings.push_back({State::kSkip, "device node", i18n::Text("not checked on an emulated GPU")});
   else
-    findings.push_back({probe.device_node ? State::kPass : State::kFail, "device node",
-                        probe.device_node
-                            ? i18n::Text("/dev/nvidiactl exists")
-                            : i18n::Text("no /dev/nvidiactl: no NVIDIA GPU, or no driver")});
+    findings.push_back(
+        {probe.device_node ? State::kPass : State::kFail, "device node",
+         probe.device_node
+             ? i18n::Text("/dev/nvidiactl exists")
+             : i18n::Text(
+                   "/dev/nvidiactl does not exist: this computer has no NVIDIA GPU or no driver")});
   step(probe.library, "driver library", i18n::Text("libcuda.so.1 loads"));
   if (!probe.library) return findings;
   step(probe.initialised, "driver starts",
@@ -229,14 +231,14 @@ void DeclareDoctor(CLI::App* command, Context& context) {
   command->add_flag("--json", options->json, "print one JSON object");
   command
       ->add_option("--python", options->python,
-                   "with --gpu: use the PyTorch of this Python interpreter")
+                   "with --gpu, use the PyTorch of this Python interpreter")
       ->needs(gpu)
       ->type_name("PATH");
   command
-      ->add_option(
-          "--emulated", options->emulated,
-          "with --gpu: run the checks on the emulated platform with this GPU, written as for `plan "
-          "--device`: a name in the device table, a MIG slice, a file or figures")
+      ->add_option("--emulated", options->emulated,
+                   "with --gpu, run the checks on the emulated platform with this GPU. Takes the "
+                   "same values as `plan --device`: a name in the device table, a MIG slice, a "
+                   "file or properties")
       ->needs(gpu)
       ->type_name("GPU");
   command->callback([options, &context] {

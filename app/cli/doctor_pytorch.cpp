@@ -100,15 +100,14 @@ std::vector<Finding> CheckRun(const Run& run) {
           block[1].is_number_unsigned())
         theirs.emplace(block[0].get<uint64_t>(), block[1].get<uint64_t>());
   std::vector<Finding> findings;
-  findings.push_back(
-      {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
-       ours == theirs
-           ? i18n::Format(
-                 "{} live blocks after {} events; _snapshot() lists {}, and they are the same",
-                 ours.size(), t.events.size(), theirs.size())
-           : i18n::Format(
-                 "{} live blocks after {} events; _snapshot() lists {}, but they are not the same",
-                 ours.size(), t.events.size(), theirs.size())});
+  findings.push_back({ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
+                      ours == theirs
+                          ? i18n::Format("after {} events, the trace has {} live blocks; "
+                                         "_snapshot() lists the same {} blocks",
+                                         t.events.size(), ours.size(), theirs.size())
+                          : i18n::Format("after {} events, the trace has {} live blocks; "
+                                         "_snapshot() lists {} blocks, which are not the same",
+                                         t.events.size(), ours.size(), theirs.size())});
   findings.push_back(
       Equal("categories", allocated, "memory_allocated", Number(run.answer, "memory_allocated")));
   findings.push_back(
@@ -121,7 +120,7 @@ std::vector<Finding> CheckRun(const Run& run) {
   else
     findings.push_back(
         {std::abs(rest->bytes) * 100 <= gpu.used * kMost ? State::kPass : State::kFail, "card",
-         i18n::Format("{} bytes used at the end, {} of them not accounted for", gpu.used,
+         i18n::Format("{} bytes were in use at the end; {} of them are not accounted for", gpu.used,
                       rest->bytes)});
   const trace::ActivityTable& a = t.activities;
   std::set<std::pair<uint64_t, uint64_t>> driver, segments;
@@ -145,7 +144,7 @@ std::vector<Finding> CheckRun(const Run& run) {
     findings.push_back(
         {missing == 0 && !segments.empty() ? State::kPass : State::kFail, "driver memory",
          i18n::Format(
-             "{} segments; {} of them are missing from the {} live allocations that CUPTI recorded",
+             "of {} segments, {} are missing from the {} live allocations that CUPTI recorded",
              segments.size(), missing, driver.size())});
     findings.push_back({kernels > 0 ? State::kPass : State::kFail, "kernels",
                         i18n::Format("{} in the trace", kernels)});
@@ -165,13 +164,13 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
     const bool equal = ours.contains(name) && ours[name] == value;
     same += equal;
     if (!equal)
-      others += i18n::Format("; {}: planned {}, real {}", name,
+      others += i18n::Format("; {}: planned {}, measured {}", name,
                              ours.contains(name) ? ours[name].dump() : i18n::Text("nothing"),
                              value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("{} of {} match the plan in allocated bytes, reserved bytes and number "
-                       "of requests{}",
+          i18n::Format("in {} of {} cases, the allocated bytes, reserved bytes and number of "
+                       "requests match the plan{}",
                        same, all, others)};
 }
 
@@ -210,8 +209,9 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
     else
       findings.push_back(
           {with / without <= kMost ? State::kPass : State::kFail, "overhead",
-           i18n::Format("a step takes {:.3f} ms with CUPTI, {:.3f} without: factor {:.2f}",
-                        with * 1e3, without * 1e3, with / without)});
+           i18n::Format(
+               "a step takes {:.3f} ms with CUPTI and {:.3f} ms without CUPTI (factor {:.2f})",
+               with * 1e3, without * 1e3, with / without)});
   }
   if (!device) {
     findings.push_back(

@@ -40,12 +40,11 @@ std::string_view What(Planned planned) {
     case Planned::kParameters:
       return i18n::Text("parameters, requested bytes");
     case Planned::kOptimizerState:
-      return i18n::Text("optimizer state after the last step, requested bytes");
+      return i18n::Text("requested bytes of the optimizer state after the last step");
     case Planned::kGradients:
-      return i18n::Text("gradients before the last optimizer step, requested bytes");
+      return i18n::Text("requested bytes of the gradients before the last optimizer step");
     case Planned::kLayer:
-      return i18n::Text(
-          "memory that the middle layer keeps after the forward pass, requested bytes");
+      return i18n::Text("requested bytes that the middle layer keeps after the forward pass");
     case Planned::kKvCache:
       return i18n::Text("keys and values");
     case Planned::kPeak:
@@ -225,12 +224,12 @@ ExitCode Execute(const Options& options) {
         elements);
   }
   row(i18n::Text("total"), count.total());
-  const std::string hint =
-      planned != nullptr
-          ? i18n::Text("Formulas, compared with a plan of the same run.")
-          : i18n::Text(
-                "All figures come from formulas. To compare them with a plan, use `estimate "
-                "--plan`. For the meaning of every letter, use `estimate --formulas`.");
+  const std::string hint = planned != nullptr
+                               ? i18n::Text("Formulas, compared with a plan of the same run.")
+                               : i18n::Text(
+                                     "All values come from formulas. To compare them with a plan, "
+                                     "use `estimate --plan`. For the meaning of the letters in the "
+                                     "formulas, use `estimate --formulas`.");
   return PrintText(text + table.Text() + StaticText(count.total()) +
                    FormulasText(sections, planned) + "\n" + Prose(hint) +
                    AssumptionsText(assumptions));
@@ -240,7 +239,7 @@ void DeclareEstimate(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
   command->add_flag("--plan", options->plan,
-                    "also plan the run, and print its figures next to the formulas");
+                    "also plan the run, and print the planned values next to the formulas");
   command->add_flag("--formulas", options->list, "print only the formulas themselves");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });

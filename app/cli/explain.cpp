@@ -141,9 +141,10 @@ void DeclareExplain(CLI::App* command, Context& context) {
                           ->type_name("PAGE");
   command->add_flag("--findings", options->findings, "short for --page findings")->excludes(page);
   command
-      ->add_option("--sort", options->sort,
-                   "order of call sites: held (bytes times lifetime), count (allocations), bytes "
-                   "(total), life (mean lifetime) or peak (peak bytes)")
+      ->add_option(
+          "--sort", options->sort,
+          "order of call sites: `held` (bytes times lifetime), `count` (number of allocations), "
+          "`bytes` (total bytes), `life` (mean lifetime) or `peak` (peak bytes)")
       ->check(CLI::IsMember({"held", "count", "bytes", "life", "peak"}).description(""))
       ->type_name("BY");
   AddTop(*command, options->top);

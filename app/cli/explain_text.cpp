@@ -63,8 +63,9 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
                 i18n::Text("sizes of blocks, because requested sizes are not recorded")});
   } else {
     causes.Row({i18n::Text("requested"), FormatBytes(f.requested)});
-    causes.Row({i18n::Text("+ rounding"), FormatBytes(f.rounding),
-                i18n::Text("to multiples of 512 bytes, or by the allocator's settings")});
+    causes.Row(
+        {i18n::Text("+ rounding"), FormatBytes(f.rounding),
+         i18n::Text("rounding to multiples of 512 bytes, or as the allocator's settings specify")});
     causes.Row({i18n::Text("+ remainders"), FormatBytes(f.tails),
                 i18n::Text("remainders that are too small to be split off")});
     causes.Row({i18n::Text("= allocated"), FormatBytes(f.allocated)});
@@ -77,17 +78,19 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
                 i18n::Text("free, next to live blocks in the same segment")});
     causes.Row(
         {i18n::Text("+ cached"), FormatBytes(f.cached),
-         i18n::Format("completely free memory, which empty_cache() releases; {} of {} segments",
-                      Count(f.segments_cached), Count(f.segments))});
+         i18n::Format(
+             "completely free memory in {} of {} segments; empty_cache() releases this memory",
+             Count(f.segments_cached), Count(f.segments))});
   }
   causes.Row({i18n::Text("= reserved"), FormatBytes(f.reserved)});
   text += causes.Text() + EvidenceText(evidence);
   if (f.pending > 0) {
-    text += i18n::Format("  {} of the allocated memory is freed but waits for another stream.\n",
-                         FormatBytes(f.pending));
+    text += i18n::Format(
+        "  {} of the allocated memory was freed but is still in use by another stream.\n",
+        FormatBytes(f.pending));
   }
   if (f.outside > 0) {
-    text += i18n::Format("  {} of the allocated memory is in no recorded segment.\n",
+    text += i18n::Format("  {} of the allocated memory is outside all recorded segments.\n",
                          FormatBytes(f.outside));
   }
   if (!f.pools.empty()) {
@@ -127,7 +130,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   }
   text += "\n" + pinned.Text() + More(f.pinned_count, std::min(f.pinned.size(), top), MoreSegments);
   if (f.pinned_by.size() < 2) return text + "\n";
-  Table by({{i18n::Text("Free in its segments"), Table::kRight},
+  Table by({{i18n::Text("Free in the same segments"), Table::kRight},
             {i18n::Text("Blocks"), Table::kRight},
             {i18n::Text("Call site")}});
   for (size_t i = 0; i < std::min(f.pinned_by.size(), top); ++i)
@@ -167,9 +170,10 @@ std::string Strip(const explain::SegmentView& s) {
 }
 
 std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size_t top) {
-  std::string text = Heading(i18n::Text("Segments"),
-                             i18n::Text("sorted by free bytes; # in use, + mostly in use, - partly "
-                                        "in use, . free, blank: no memory mapped"));
+  std::string text =
+      Heading(i18n::Text("Segments"),
+              i18n::Text("sorted by free bytes. In the last column, # is in use, + is mostly in "
+                         "use, - is partly in use, . is free, and a blank has no mapped memory"));
   Table table({{i18n::Text("Address")},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Free"), Table::kRight},
@@ -223,8 +227,8 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   if (r.anew) {
     notes += Prose(i18n::Text(
         "A replay with other settings also allocates the blocks that are older than the recording. "
-        "Its changes are relative to the row \"as recorded, older blocks allocated anew\". The row "
-        "for empty_cache() applies to the unchanged recording."));
+        "The changes of such a replay are relative to the row \"as recorded, older blocks "
+        "allocated anew\". The row for empty_cache() applies to the unchanged recording."));
   }
   return text + table.Text() + notes + "\n";
 }
@@ -302,7 +306,7 @@ std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o,
   numbers.Row({i18n::Text("reserved"), FormatBytes(o.reserved)});
   numbers.Row({i18n::Text("allocated"), FormatBytes(o.allocated)});
   numbers.Row({i18n::Text("completely free segments"), FormatBytes(o.cached)});
-  numbers.Row({i18n::Text("holes in its pool"), FormatBytes(o.holes)});
+  numbers.Row({i18n::Text("holes in the allocation's pool"), FormatBytes(o.holes)});
   numbers.Row({i18n::Text("largest hole"), FormatBytes(o.largest_hole)});
   text += numbers.Text() + "\n";
 

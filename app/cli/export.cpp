@@ -170,7 +170,7 @@ absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Expor
 ExitCode Execute(const Options& options) {
   const ExporterEntry format = FormatOf(options);
   const auto only_for = [](std::string_view option, std::string_view formats) {
-    NoteError(i18n::Format("{} is for --to {} only", option, formats));
+    NoteError(i18n::Format("{} applies only to --to {}", option, formats));
     return kUsage;
   };
   if ((options.no_categories || options.no_annotations) && !format.uses_labels)

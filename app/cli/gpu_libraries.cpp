@@ -42,8 +42,8 @@ absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python)
     std::vector<std::string> folders = FoldersWithRuntime(named);
     if (!folders.empty()) return folders;
     return absl::FailedPreconditionError(
-        i18n::Format("--python {}: this Python has {} but no CUDA {}x libraries; install them with "
-                     "`pip install torch`",
+        i18n::Format("--python {}: this Python has {}, but it has no libraries of CUDA {}x; "
+                     "install these libraries with `pip install torch`",
                      python, program::TorchText(named), kCuda));
   }
   for (const program::Interpreter& found : program::FindInterpreters("", places)) {

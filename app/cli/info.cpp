@@ -456,9 +456,9 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
     line(TEXT_MARK("devices"), fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
   if (trace::SizesAreOfBlocks(trace))
-    line(
-        TEXT_MARK("sizes"),
-        i18n::Text("of blocks (multiples of 512 bytes), because requested sizes are not recorded"));
+    line(TEXT_MARK("sizes"),
+         i18n::Text(
+             "sizes of blocks (multiples of 512 bytes), because requested sizes are not recorded"));
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kTotalOnly)
     line(TEXT_MARK("reserved"), i18n::Text("only the total is recorded, without the segments"));
   if (!trace.info.alloc_conf.empty()) line(TEXT_MARK("allocator"), trace.info.alloc_conf);
@@ -491,10 +491,11 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   const analysis::HostMemory host = analysis::HostMemoryOf(trace);
   if (host.peak > 0)
     line(TEXT_MARK("host memory"),
-         i18n::Format("at most {} pinned and managed", run::FormatBytes(host.peak)) +
+         i18n::Format("at most {} of pinned and managed memory", run::FormatBytes(host.peak)) +
              (host.sites.empty() ? std::string() : "; " + LargestText(host)));
   if (part && host.recorded)
-    text += Prose(i18n::Text("Host memory that was allocated before this part is not counted."));
+    text += Prose(i18n::Text(
+        "Host memory that was allocated before this part of the recording is not counted."));
   if (const size_t ranks = CountRanks(trace); ranks > 1)
     line(TEXT_MARK("ranks"), fmt::format("{}", ranks));
   for (const auto& [what, column] :

@@ -176,8 +176,9 @@ void AddPart(CLI::App& command, RangeOptions& options) {
       ->check(check(SetEntries), "")
       ->type_name("A:B");
   command
-      .add_option("--time", options.time,
-                  "like --entries, but by time since the first entry (1s:2.5s)")
+      .add_option(
+          "--time", options.time,
+          "like --entries, but select the entries by their time since the first entry (1s:2.5s)")
       ->check(check(SetTime), "")
       ->type_name("A:B");
 }
@@ -189,7 +190,8 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
 
 void AddDevice(CLI::App& command, RangeOptions& options) {
   command
-      .add_option("--device", options.device, "for a file with several devices: read only this one")
+      .add_option("--device", options.device,
+                  "for a file with several devices: read only the device with this number")
       ->check(CLI::Range(0, 255).description(""))
       ->type_name("N");
 }
@@ -264,8 +266,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> WithBlocks(
     const std::string& path, absl::StatusOr<std::shared_ptr<const trace::Trace>> trace) {
   if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)
     return absl::InvalidArgumentError(
-        i18n::Format("{}: torch.cuda.memory_stats() contains figures but no blocks; only "
-                     "`vramscope info` can show them",
+        i18n::Format("{}: the file contains only the statistics of torch.cuda.memory_stats(), "
+                     "without blocks; only `vramscope info` can show these statistics",
                      DisplayName(path)));
   return trace;
 }
@@ -288,8 +290,7 @@ ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace) {
   const std::string cuda = fmt::format("cuda:{}", *device);
   const std::string name = trace::NameOfDevice(*trace, *device);
   Note(i18n::Format(
-      "the trace contains {} devices; the figures are for {}{}. Use --device N to show another "
-      "device",
+      "the trace contains {} devices; only {}{} is shown. Use --device N to show another device",
       trace::DevicesOf(*trace).size(), cuda, name == cuda ? "" : " (" + Printable(name) + ")"));
   return {trace::OfDevice(trace, *device), device};
 }

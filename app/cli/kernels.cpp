@@ -336,15 +336,15 @@ void DeclareKernels(CLI::App* command, Context& context) {
   CLI::Option* kernel =
       command
           ->add_option("--kernel", options->kernel,
-                       "show one kernel by its number: its call, op, module, the allocations of "
-                       "that op, and the blocks that the kernel uses")
+                       "show one kernel by its number: its API call, op and module, the "
+                       "allocations of the op, and the blocks that the kernel uses")
           ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
           ->type_name("N");
   command
-      ->add_option(
-          "--allocation", options->allocation,
-          "show one allocation by its number: the op that allocated it, the last op before it was "
-          "freed, the kernels of both ops, and the first and last kernels that used it")
+      ->add_option("--allocation", options->allocation,
+                   "show one allocation by its number: the op that made the allocation, the last "
+                   "op before the free, the kernels of both ops, and the first and last kernels "
+                   "that used the allocation")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->excludes(kernel)
       ->type_name("N");

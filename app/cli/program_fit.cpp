@@ -237,15 +237,15 @@ class ProgramFit {
   }
 
   std::string Text(const fit::SwitchesFitted& fitted) {
-    std::string text = i18n::Format("{}, {}: now needs {}, takes {} a step; budget {}: {}\n\n",
-                                    Printable(start_.model), Printable(start_.device),
-                                    run::FormatBytes(start_.planned.needed()),
-                                    Milliseconds(start_.planned.step_ms), run::FormatBytes(budget_),
-                                    StartFits() ? i18n::Text("fits") : i18n::Text("does not fit"));
+    std::string text = i18n::Format(
+        "{}, {}: now needs {}, takes {} a step, and {} the budget of {}\n\n",
+        Printable(start_.model), Printable(start_.device),
+        run::FormatBytes(start_.planned.needed()), Milliseconds(start_.planned.step_ms),
+        StartFits() ? i18n::Text("fits") : i18n::Text("does not fit"), run::FormatBytes(budget_));
     const bool any = std::ranges::any_of(
         fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
     if (!any && !fitted.proposals.empty())
-      text += i18n::Text("No tried combination fits. The smallest:\n\n");
+      text += i18n::Text("None of the tried combinations fits. The smallest combination:\n\n");
     if (StartFits()) return text + Footer(fitted);
     if (fitted.proposals.empty())
       text += i18n::Text("No toggle applies to this program, or none could be planned.\n\n");

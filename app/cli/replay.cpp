@@ -315,7 +315,7 @@ absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
   if (device.ok()) return device->memory_bytes - device->context_bytes;
   if (*written != text || text.find('=') != std::string::npos) return device.status();
   return absl::InvalidArgumentError(
-      i18n::Format("{}; the text is not the name of a GPU in `vramscope devices` either",
+      i18n::Format("{}. The value is not the name of a GPU in `vramscope devices` either",
                    std::string(bytes.status().message())));
 }
 

@@ -276,9 +276,10 @@ TEST_F(CliRecording, CheckReportsRecordedOutOfMemory) {
   EXPECT_GT(large["ran_out_at"]["needed"], large["ran_out_at"]["reserved"]);
   EXPECT_EQ(large["over"], 0);
   const Outcome text = RunVramscope({"check", file, "--context", "0", "--budget", "100GiB"});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("That allocation fits a budget"),
-                              HasSubstr("memory the run needs after the allocation is unknown"),
-                              Not(HasSubstr("over the budget"))));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("The failed allocation fits a budget"),
+                    HasSubstr("memory that the run needs after this allocation is unknown"),
+                    Not(HasSubstr("over the budget"))));
   EXPECT_EQ(text.status, 3) << "the result is unknown";
 }
 

@@ -51,7 +51,7 @@ class CheckProgram(unittest.TestCase):
     def test_over(self):
         result = self.check(self.TRAINS, "--budget", "500MiB", status=NO)
         self.assertTrue(result.stdout.startswith("over the budget: needs 546.00 MiB"), result.stdout)
-        self.assertIn("46.00 MiB too much", result.stdout)
+        self.assertIn("46.00 MiB more than the budget of 500.00 MiB", result.stdout)
 
     def test_json(self):
         answer = json.loads(self.check(self.TRAINS, "--budget", "500MiB", "--json", "--device", "h100-sxm", status=NO).stdout)

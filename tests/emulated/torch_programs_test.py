@@ -171,7 +171,7 @@ class HostMemory(Program):
     def test_a_part_lacks_what_was_allocated_before(self):
         path = self.path("pinned.trace")
         self.plan("pinned.py", options=("--steps", "0", "-o", path))
-        sentence = "Host memory that was allocated before this part is not counted."
+        sentence = "Host memory that was allocated before this part of the recording is not counted."
         for part, said in ((), False), (("--time", "0s:1000s"), True):
             result = subprocess.run([VRAMSCOPE, "info", path, *part], env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
             self.assertEqual(sentence in result.stdout, said, result.stdout + result.stderr)
