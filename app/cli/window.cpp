@@ -59,7 +59,7 @@ ExitCode ShowSample(const run::RunConfig& config) {
   if (file == nullptr) return kDone;
   const absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = trace::ReadTraceFile(*file, {});
   if (!trace.ok()) return ReportError(trace.status());
-  Note(i18n::Format("a shipped sample run ({}):", *file));
+  Note(i18n::Format("a sample run that is installed with vramscope ({}):", *file));
   return PrintText(
       SummaryText(**trace, analysis::Summarize(**trace, analysis::ComputeCurves(**trace))));
 }
