@@ -25,7 +25,7 @@ namespace {
 void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("FILE", window.files, "traces to open in the window");
   app.add_flag("--in-open-window", window.in_open_window,
-               "open the files in the window that is already open, if there is one");
+               "open the files in the window that is already open, if any");
   app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, and exit")
       ->type_name("OUT.png");
   app.add_option("--page", window.page,

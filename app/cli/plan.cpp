@@ -174,8 +174,8 @@ CommandEntry DeclareCommand_record() {
   return {.place = 30,
           .name = "record",
           .help =
-              "run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU "
-              "memory",
+              "run a program (record -- PROGRAM ARGS...) on this computer's GPU and record the "
+              "program's GPU memory",
           .example = "record -o run.trace -- python train.py",
           .takes_program = true,
           .declare = DeclareRecord};

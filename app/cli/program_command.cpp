@@ -229,7 +229,7 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
   const uint64_t needed = most.most_used_bytes + most.context_bytes;
   Note(i18n::Text(
       "this program used the GPU without Python. There is no trace, because vramscope's hooks need "
-      "Python. Only the amount of memory is known, not what the program used it for"));
+      "Python. Only the amount of memory is known, not what the program used the memory for"));
   ExitCode printed = kDone;
   if (output.json) {
     printed = PrintJson({{"device", most.device},
@@ -436,8 +436,9 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->needs(host)
         ->type_name("FOLDER");
     command
-        .add_option("--remote-vramscope", options.remote.vramscope,
-                    "with --host: path of vramscope on the host, if it is not on PATH")
+        .add_option(
+            "--remote-vramscope", options.remote.vramscope,
+            "with --host: path of vramscope on the host, if vramscope is not on the host's PATH")
         ->needs(host)
         ->type_name("PROGRAM");
     command.add_flag("--stream", options.stream)->group("");  // set on the remote host by --host

@@ -65,7 +65,7 @@ class ProgramFit {
     start_ = start->front();
     if (!start_.planned.ok())
       return ReportError(absl::InvalidArgumentError(
-          i18n::Format("planning the program without changes failed: {}", start_.planned.error)));
+          i18n::Format("planning the unchanged program failed: {}", start_.planned.error)));
     FindSwitches();
     fit::SwitchSearch search{.start = start_.planned,
                              .budget = budget_,

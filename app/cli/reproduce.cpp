@@ -164,9 +164,9 @@ std::string OffText(const Result& result, const FigureResult& of) {
   return Prose(i18n::Format(
       "{}: {} is {}, {} {}{}. {}", result.experiment->id, reproduce::ShownFigure(figure.name),
       reproduce::ValueText(figure, *of.predicted),
-      figure.target().has_value()
-          ? i18n::Format("compared with {},", reproduce::ValueText(figure, *figure.target()))
-          : i18n::Text("should be"),
+      figure.target().has_value() ? i18n::Format("compared with {}; tolerance:",
+                                                 reproduce::ValueText(figure, *figure.target()))
+                                  : i18n::Text("should be"),
       reproduce::ToleranceText(figure),
       figure.why.empty() ? std::string() : ": " + i18n::Text(figure.why),
       i18n::Text(result.experiment->note)));

@@ -272,11 +272,12 @@ void DeclareSetup(CLI::App* command, Context& context) {
   command->add_flag("-y,--yes", options->yes, "download without asking");
   CLI::Option* remove = command->add_flag(
       "--remove", options->remove,
-      "delete everything that was downloaded, and the environments of plan --with");
-  CLI::Option* status = command
-                            ->add_flag("--status", options->status,
-                                       "print where LibTorch is; exit with 1 if it is missing")
-                            ->excludes(remove);
+      "delete everything that was downloaded, and the environments that `plan --with` keeps");
+  CLI::Option* status =
+      command
+          ->add_flag("--status", options->status,
+                     "print where LibTorch is; the exit status is 1 if LibTorch is missing")
+          ->excludes(remove);
   command
       ->add_flag("--environments", options->environments,
                  "list the environments that `plan --with` keeps. With --remove, delete only these "
@@ -294,11 +295,12 @@ void DeclareSetup(CLI::App* command, Context& context) {
 }  // namespace
 
 CommandEntry DeclareCommand_setup() {
-  return {.place = 240,
-          .name = "setup",
-          .help = "download LibTorch for the built-in models, remove it, or print where it is",
-          .example = "setup --yes",
-          .declare = DeclareSetup};
+  return {
+      .place = 240,
+      .name = "setup",
+      .help = "download or remove LibTorch, which the built-in models need, or print its location",
+      .example = "setup --yes",
+      .declare = DeclareSetup};
 }
 
 }  // namespace vramscope::cli::setup_command

@@ -63,7 +63,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   // `explain` prints what NVML reported for memory outside the allocator.
   if (trace.info.measured)
     return i18n::Format(
-        "Ran on {}: at most {} of its {} were reserved, not counting the CUDA context.",
+        "Ran on {}: at most {} of the GPU's {} were reserved, not counting the CUDA context.",
         device.name, FormatBytes(summary.peak.reserved), FormatBytes(device.memory_bytes));
   const std::string parts =
       i18n::Format("{} + {} CUDA context, of {}", UseText(summary.most_used),

@@ -39,7 +39,7 @@ class Savings {
     start_ = start->front();
     if (!start_.planned.ok())
       return ReportError(absl::InvalidArgumentError(
-          i18n::Format("planning the program without changes failed: {}", start_.planned.error)));
+          i18n::Format("planning the unchanged program failed: {}", start_.planned.error)));
     lists_others_ = toggles_.empty();
     if (lists_others_) toggles_ = Applying();
     std::vector<ProgramQuestion> questions;
