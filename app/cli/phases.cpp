@@ -94,7 +94,7 @@ void DeclarePhases(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_phases() {
   return {.place = 60,
           .name = "phases",
-          .help = "show forward, backward and optimizer times of every step",
+          .help = "show the times of forward, backward and optimizer in every step",
           .example = "phases run.trace",
           .declare = DeclarePhases};
 }

@@ -146,7 +146,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
   } else if (says("ResolutionImpossible") || says("conflicting dependencies")) {
     help = i18n::Text(
         "\nThe program keeps its own PyTorch. To plan a version that needs another PyTorch, use an "
-        "environment that has it");
+        "environment with that PyTorch");
   }
   return absl::InvalidArgumentError(i18n::Format("pip: {}{}", text, help));
 }
@@ -223,18 +223,19 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
   ProgramEnvironments all;
   all.python_ = PythonOf(command.front());
   if (all.python_.empty())
-    return absl::InvalidArgumentError(i18n::Format(
-        "--with: '{}' is not a Python interpreter, and its first line does not name one. Begin the "
-        "command with the interpreter (example: -- python -m torch.distributed.run train.py)",
-        command.front()));
+    return absl::InvalidArgumentError(
+        i18n::Format("--with: '{}' is neither a Python interpreter nor a script whose first line "
+                     "names an interpreter. Begin the command with the interpreter (example: -- "
+                     "python -m torch.distributed.run train.py)",
+                     command.front()));
   if (OnPath(all.python_).empty())
     return absl::InvalidArgumentError(i18n::Format("--with: '{}' is not on the PATH", all.python_));
   all.parent_ = EnvironmentsFolder();
   // A colon separates the folders of PYTHONPATH, so no folder may contain one.
   if (all.parent_.empty() || all.parent_.find(':') != std::string::npos)
     return absl::InvalidArgumentError(
-        i18n::Text("--with: no folder for environments; set XDG_CACHE_HOME to a folder without a "
-                   "colon in its name"));
+        i18n::Text("--with: vramscope has no folder for environments; set XDG_CACHE_HOME to a "
+                   "folder without a colon in its path"));
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
       all.python_, {"-c", kFacts}, {}, "", [] { return false; }, [] {});
   if (!outcome.ok()) return outcome.status();

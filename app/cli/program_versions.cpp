@@ -170,8 +170,8 @@ class VersionPlans {
     row.figures = PlanFiguresOf(json, *plan);
     if (plan->planned.out_of_memory)
       row.error = i18n::Text(
-          "out of memory: an allocation fails on this GPU, so the program needs "
-          "more memory than this row shows; --gpu-memory gives the GPU more memory");
+          "out of memory: an allocation fails on this GPU. The program needs more memory than this "
+          "row shows. To give the GPU more memory, use --gpu-memory");
     else if (!plan->planned.error.empty())
       row.error = plan->planned.error;
   }
@@ -257,7 +257,7 @@ class VersionPlans {
   static std::string ChangeText(const VersionChange& change) {
     const PlanFigures &a = *change.from->figures, &b = *change.to->figures;
     std::string text =
-        i18n::Format("\n{} -> {}: peak {}, reserved {}, needs {}\n", change.from->version,
+        i18n::Format("\n{} -> {}: peak {}, reserved {}, needed {}\n", change.from->version,
                      change.to->version, SignedBytes(ByteDifference(a.peak, b.peak)),
                      SignedBytes(ByteDifference(a.reserved, b.reserved)),
                      SignedBytes(ByteDifference(a.needed, b.needed)));
@@ -327,8 +327,8 @@ absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text) {
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "torch")
     return absl::InvalidArgumentError(
-        i18n::Text("--with: the program keeps its own PyTorch; to plan with another version, use a "
-                   "Python that has it: -- /path/to/python train.py"));
+        i18n::Text("--with: the program keeps its own PyTorch; to plan with another version of "
+                   "PyTorch, use a Python with that version: -- /path/to/python train.py"));
   return with;
 }
 

@@ -212,13 +212,14 @@ class ProgramWatch {
           run::FormatBytes(server_.ResidentBytes()));
     }
     if (!cold_.empty())
-      text += i18n::Format("   this plan imported all modules again: {}\n",
+      text += i18n::Format("   this plan imported all modules again; reason: {}\n",
                            Printable(i18n::Shown(cold_)));
     return text;
   }
   static std::string TextOf(const PlanFigures& figures) {
-    return i18n::Format("peak {} allocated, {} reserved, needs {}", run::FormatBytes(figures.peak),
-                        run::FormatBytes(figures.reserved), run::FormatBytes(figures.needed));
+    return i18n::Format("peak {} allocated, {} reserved; the program needs {}",
+                        run::FormatBytes(figures.peak), run::FormatBytes(figures.reserved),
+                        run::FormatBytes(figures.needed));
   }
   static std::string Comparison(const PlanFigures& before, const PlanFigures& now) {
     std::string text;
@@ -250,7 +251,7 @@ class ProgramWatch {
     const std::vector<std::string> told = ReadModules(modules, &why_not);
     if (told.empty() || !why_not.empty()) {
       if (plans_ == 1 && !why_not.empty() && !told.empty())
-        Note(i18n::Format("every plan imports all modules again: {}", why_not));
+        Note(i18n::Format("every plan imports all modules again; reason: {}", why_not));
       return;
     }
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());

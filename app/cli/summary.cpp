@@ -63,7 +63,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   // `explain` prints what NVML reported for memory outside the allocator.
   if (trace.info.measured)
     return i18n::Format(
-        "Ran on {}: at most {} of its {} were reserved, not counting the CUDA context.",
+        "Ran on {}: at most {} of the GPU's {} were reserved, not counting the CUDA context.",
         device.name, FormatBytes(summary.peak.reserved), FormatBytes(device.memory_bytes));
   const std::string parts =
       i18n::Format("{} + {} CUDA context, of {}", UseText(summary.most_used),
@@ -235,8 +235,9 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
     return allocated + where + i18n::Text("; reserved memory is not recorded");
   if (peak.reserved_then == peak.reserved)
     return i18n::Format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
-  return i18n::Format("{} with {} reserved{}; peak reserved: {}, at another time", allocated,
-                      FormatBytes(peak.reserved_then), where, FormatBytes(peak.reserved));
+  return i18n::Format("{} with {} reserved{}; reserved memory peaks at another time, at {}",
+                      allocated, FormatBytes(peak.reserved_then), where,
+                      FormatBytes(peak.reserved));
 }
 
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
@@ -296,8 +297,9 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
   return table.Text() +
          (gpu.empty()
               ? ""
-              : i18n::Text("  Phases and Busy show the GPU time of the work launched in each "
-                           "phase; Total shows host time, which runs ahead of the GPU.\n"));
+              : i18n::Text(
+                    "  The columns of the phases and Busy show the GPU time of the work that each "
+                    "phase launched. Total shows host time. The host runs ahead of the GPU.\n"));
 }
 
 Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
@@ -350,8 +352,9 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
                    i18n::Text(info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")),
                    Printable(info.device.name));
   if (info.has_config) text += "  " + Printable(SettingsText(info.config)) + "\n";
-  text += i18n::Format("  {} parameters, {} trainable, {}\n\n", Count(info.model.parameter_count),
-                       Count(info.model.trainable_count), FormatBytes(info.model.parameter_bytes));
+  text +=
+      i18n::Format("  {} parameters ({} trainable), size {}\n\n", Count(info.model.parameter_count),
+                   Count(info.model.trainable_count), FormatBytes(info.model.parameter_bytes));
 
   Table memory({{i18n::Text("Memory")},
                 {i18n::Text("Allocated"), Table::kRight},
@@ -366,10 +369,10 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   if (!at_once) memory.Row({i18n::Text("peak reserved"), "", FormatBytes(summary.peak.reserved)});
   text += memory.Text();
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
-    text += Prose(
-        i18n::Format("Allocated bytes include blocks whose free waits for another stream (active "
-                     "bytes). torch.cuda.max_memory_allocated() does not include these blocks: {}.",
-                     FormatBytes(counted)));
+    text += Prose(i18n::Format(
+        "Allocated bytes include blocks whose free waits for another stream (active bytes). "
+        "torch.cuda.max_memory_allocated() does not include these blocks and is {}.",
+        FormatBytes(counted)));
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   text += "\n";
 
@@ -392,8 +395,8 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   }
   text += peak.Text() + "\n" + StepsTable(trace, summary.steps) + "\n";
   if (const std::vector<double> losses = Losses(trace); !losses.empty()) {
-    text += i18n::Format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
-                         losses.back());
+    text += i18n::Format("  Loss: {:.4f} in the first step, {:.4f} in the last step\n",
+                         losses.front(), losses.back());
   }
   // A run on the CPU does not show whether the same run fits into a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)

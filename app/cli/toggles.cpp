@@ -36,7 +36,7 @@ std::string_view StateOf(const ToggleReport& report) {
 }
 
 std::string ChangeOf(uint64_t without, uint64_t with) {
-  return without == with ? i18n::Text("the same")
+  return without == with ? i18n::Text("unchanged")
                          : SignedBytes(static_cast<int64_t>(with) - static_cast<int64_t>(without));
 }
 
@@ -81,9 +81,9 @@ ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
   return PrintText(
       table.Text() +
       Prose(i18n::Text("`vramscope toggles -- python train.py` shows which toggles apply to a "
-                       "program, `vramscope plan --toggle NAME -- python train.py` plans the "
-                       "program with one toggle, and `vramscope fit --budget 24GiB -- python "
-                       "train.py` searches for toggles with which it fits.")));
+                       "program. `vramscope plan --toggle NAME -- python train.py` plans the "
+                       "program with one toggle. `vramscope fit --budget 24GiB -- python train.py` "
+                       "searches for toggles with which the program fits.")));
 }
 
 ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& outcome, bool json) {
@@ -247,16 +247,17 @@ void DeclareToggles(CLI::App* command, Context& context) {
   };
   auto options = std::make_shared<Options>();
   AddProgramOptions(*command, options->program, true);
-  CLI::Option* savings =
-      command->add_flag("--savings", options->savings,
-                        "with -- PROGRAM: plan it without toggles and with each toggle that "
-                        "applies (or only with each --toggle), and print what each saves");
+  CLI::Option* savings = command->add_flag(
+      "--savings", options->savings,
+      "with -- PROGRAM: plan the program without toggles and with each toggle that applies, and "
+      "print what each toggle saves. If --toggle is given, only these toggles are tried");
   for (const char* name : {"--from", "--keep"}) savings->excludes(command->get_option(name));
   command->add_flag("--json", options->json, "print one JSON object");
   command
-      ->add_flag("--json-lines", options->json_lines,
-                 "with --savings: print one JSON object per line: when the plan of a toggle "
-                 "begins, when the plan is complete, and in the last line the object of --json")
+      ->add_flag(
+          "--json-lines", options->json_lines,
+          "with --savings: print one JSON object per line when the plan of a toggle begins, and "
+          "one when the plan is complete. The last line is the object that --json prints")
       ->needs(savings);
   command->callback([options, &context, command] {
     if (options->savings) {
@@ -279,8 +280,9 @@ void DeclareToggles(CLI::App* command, Context& context) {
     names.insert(names.end(), {"--device", "--gpu-memory"});
     for (const char* name : names) {
       if (command->get_option_no_throw(name) == nullptr || command->count(name) == 0) continue;
-      NoteError(i18n::Format("{} needs a program: vramscope toggles {} ... -- python train.py",
-                             name, name));
+      NoteError(i18n::Format(
+          "{} needs a program, for example: vramscope toggles {} ... -- python train.py", name,
+          name));
       context.exit_code = kUsage;
       return;
     }
@@ -297,8 +299,8 @@ CommandEntry DeclareCommand_toggles() {
   return {.place = 180,
           .name = "toggles",
           .help =
-              "list the techniques that can be switched on for a program without editing it; with "
-              "-- PROGRAM ARGS..., show which of them apply to it",
+              "list the techniques that can be switched on for a program without editing the "
+              "program. With -- PROGRAM ARGS..., show which techniques apply to that program",
           .example = "toggles -- python train.py",
           .takes_program = true,
           .declare = DeclareToggles};

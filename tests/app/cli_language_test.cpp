@@ -181,7 +181,7 @@ TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
             {"recorded in a run"}},
            {{"peak", kModelled},
             {"对 bitsandbytes 的 8 位内核建模", "（技术："},
-            {"Modelled, not", "technique:"}},
+            {"are modelled, not", "technique:"}},
            {{"replay", file_},
             {"模型的最佳适配在 0x", "2,097,152 B 处开始", "分配 3,145,728 B"},
             {"best fit", "recorded at", " of ", "are needed"}},

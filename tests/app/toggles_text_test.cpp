@@ -73,13 +73,13 @@ TEST(TogglesText, ComparesPeaks) {
   EXPECT_EQ(EffectJson(without, with)["same_peak"], true);
   with.peak = 90 * kMiB;
   EXPECT_EQ(EffectText(without, with),
-            "peak 90.00 MiB allocated (-10.00 MiB), 200.00 MiB reserved (the same)");
+            "peak 90.00 MiB allocated (-10.00 MiB), 200.00 MiB reserved (unchanged)");
   EXPECT_EQ(EffectJson(without, with)["same_peak"], false);
   EXPECT_EQ(EffectJson(without, with)["saves_allocated"], static_cast<int64_t>(10 * kMiB));
   with = without;
   with.reserved = 202 * kMiB;
   EXPECT_EQ(EffectText(without, with),
-            "peak 100.00 MiB allocated (the same), 202.00 MiB reserved (+2.00 MiB)");
+            "peak 100.00 MiB allocated (unchanged), 202.00 MiB reserved (+2.00 MiB)");
   EXPECT_EQ(EffectJson(without, with)["saves_reserved"], -static_cast<int64_t>(2 * kMiB));
 }
 

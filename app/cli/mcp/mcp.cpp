@@ -45,8 +45,8 @@ void DeclareMcp(CLI::App* command, Context& context) {
   auto access = std::make_shared<mcp::Access>();
   command
       ->add_option("--folder", access->folders,
-                   "read and write files only within this folder; repeatable (default: all files "
-                   "that the user may read)")
+                   "let agents read and write files only within this folder; repeatable (default: "
+                   "all files that the user may read)")
       ->type_name("FOLDER");
   command->add_flag(
       "--programs", access->programs,
@@ -58,11 +58,12 @@ void DeclareMcp(CLI::App* command, Context& context) {
 }  // namespace
 
 CommandEntry DeclareCommand_mcp() {
-  return {.place = 250,
-          .name = "mcp",
-          .help = "serve agents over the Model Context Protocol, on standard input and output",
-          .example = "mcp --folder /data/traces",
-          .declare = DeclareMcp};
+  return {
+      .place = 250,
+      .name = "mcp",
+      .help = "run a server of the Model Context Protocol for agents, on standard input and output",
+      .example = "mcp --folder /data/traces",
+      .declare = DeclareMcp};
 }
 
 }  // namespace vramscope::cli
