@@ -67,7 +67,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
   steps_ = MakeComboBox();
   steps_->setObjectName(QStringLiteral("compareStep"));
   steps_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  steps_->setToolTip(tr("Compare at the overall peaks, or at the peaks within a step"));
+  steps_->setToolTip(
+      tr("Compare the memory at each run's overall peak, or at its peak within one step"));
   connect(steps_, &QComboBox::activated, this, [this](int row) {
     const QVariant step = steps_->itemData(row);
     step_ = step.isValid() ? std::optional<int32_t>(step.toInt()) : std::nullopt;
@@ -126,7 +127,7 @@ void ComparePage::Compute() {
     return [this, found, against] {
       if (!found->ok()) {
         Clear();
-        Head(tr("Could not be compared: %1.")
+        Head(tr("The runs could not be compared: %1.")
                  .arg(ToQString(std::string(found->status().message()))));
         return;
       }

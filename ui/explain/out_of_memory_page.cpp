@@ -104,8 +104,8 @@ void OutOfMemoryPageView::Compute(bool replay) {
         explain::ExplainOutOfMemory(*digest->trace, options));
     return [this, digest, found] {
       if (!found->ok()) {
-        Head(
-            tr("Could not be computed: %1").arg(ToQString(std::string(found->status().message()))));
+        Head(tr("The results could not be computed: %1")
+                 .arg(ToQString(std::string(found->status().message()))));
         return;
       }
       shown_of_ = digest;
@@ -158,7 +158,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
 }
 
 void OutOfMemoryPageView::Cancelled() {
-  Head(tr("Cancelled: the results of replays are missing."));
+  Head(tr("Cancelled. The results of the replays are missing."));
   Compute(false);
 }
 

@@ -79,8 +79,9 @@ Table StatePoolsTable(const MemoryState& state) {
       {i18n::Text("Pool"), false, 300},
       {i18n::Text("Reserved"), true, 100},
       {i18n::Text("Live"), true, 100},
-      {i18n::Text("Holes"), true, 90, false, i18n::Text("free, in segments with live blocks")},
-      {i18n::Text("Cached"), true, 90, false, i18n::Text("in completely free segments")},
+      {i18n::Text("Holes"), true, 90, false,
+       i18n::Text("free memory in segments that also have live blocks")},
+      {i18n::Text("Cached"), true, 90, false, i18n::Text("memory in completely free segments")},
       {i18n::Text("Segments"), true, 80}};
   for (const Fragmentation::PoolUse& p : state.fragmentation.pools) {
     Row row;

@@ -63,7 +63,7 @@ void CallSitesPage::Refresh(int changes) {
               .arg(QString::fromStdString(timeline::LengthOf(*context_.trace(), end - begin)));
   } else {
     options.older = true;
-    of_ = tr("of the whole trace; select a range to count only its allocations");
+    of_ = tr("of the whole trace. To count only the allocations of a range, select the range");
   }
   Ask([this, digest = context_.digest, options,
        by = by_](const JobToken& token) -> std::function<void()> {
@@ -143,9 +143,10 @@ void LeaksPage::Refresh(int changes) {
                   .arg(steps);
     }
     if (leaks.allocated.size() > 1)
-      head += tr(" Allocated: %1 at the end of the first step, %2 at the end of the last.")
-                  .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
-                       QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
+      head +=
+          tr(" At the end of the first step, %1 was allocated; at the end of the last step, %2.")
+              .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
+                   QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
     return [this, table, head] {
       table_->setTable(table->rows.empty() ? Table() : *table);
       Head(head);

@@ -108,8 +108,8 @@ void MainWindow::AddDocumentActions() {
                 .shortcuts = keys({"Ctrl+Shift+K"}),
                 .run = [this] { compareDocuments(doc().id(), documents_.ShownBefore()); },
                 .enabled = several,
-                .tip = tr("Makes that document the baseline of the current document. You can also "
-                          "drag a tab onto another tab"),
+                .tip = tr("Makes the document shown before the baseline of the current document. "
+                          "You can also drag one tab onto another"),
                 .separator_before = true,
                 .words = {tr("baseline"), tr("tab")}});
 }
