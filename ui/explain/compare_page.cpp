@@ -28,7 +28,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
   };
   swap_ =
       action(tr("Swap"), tr("Show the baseline, and compare it with the current run"), "run.swap");
-  pin_ = action(tr("Pin as baseline"), tr("Use as the baseline of later runs (Ctrl+B)"), "run.pin");
+  pin_ = action(tr("Pin as baseline"), tr("Use this run as the baseline of later runs (Ctrl+B)"),
+                "run.pin");
   action(tr("Compare with a file …"), tr("Open a second recording or trace (Ctrl+D)"),
          "file.compare");
 

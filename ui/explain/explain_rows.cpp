@@ -85,7 +85,7 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("the sum of the caching allocator's segments")});
   facts.push_back({i18n::Text("allocated"), f.allocated,
-                   i18n::Text("the part of reserved memory in blocks that tensors use")});
+                   i18n::Text("the part of the reserved memory in blocks that tensors use")});
   if (f.record == trace::SegmentRecord::kTotalOnly)
     facts.push_back({i18n::Text("not in use"), f.unplaced,
                      i18n::Text("reserved memory that is not allocated; the trace records only "
@@ -163,7 +163,7 @@ Table RemedyTable(const explain::Reclaim& reclaim) {
            "reserved memory at that time, compared with the replay under the recorded settings")},
       {i18n::Text("Peak reserved"), true, 110},
       {i18n::Text("At the peak"), true, 110, false,
-       i18n::Text("difference in peak reserved memory over the whole trace")},
+       i18n::Text("difference between the peaks of reserved memory over the whole trace")},
       {"cudaMalloc", true, 104},
       {"cudaFree", true, 80},
       {i18n::Text("Retries"), true, 70},
@@ -256,14 +256,14 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
        i18n::Text("bytes multiplied by the time for which they were allocated")},
       {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},
       {i18n::Text("Total bytes"), true, 110, false,
-       i18n::Text("the sum of all its allocations, including short-lived ones")},
+       i18n::Text("the sum of all allocations, including short-lived ones")},
       {i18n::Text("Peak bytes"), true, 110, false,
        i18n::Text("the maximum of bytes that were live at the same time")},
       {i18n::Text("Largest"), true, 100, false, i18n::Text("block")},
       {i18n::Text("Mean lifetime"), true, 90},
       {i18n::Text("Longest"), true, 90, false, i18n::Text("the longest lifetime of a block")},
       {i18n::Text("Live at the end"), true, 120, false,
-       i18n::Text("live at the end of the trace or of the selected range")}};
+       i18n::Text("bytes that are live at the end of the trace or of the selected range")}};
   std::vector<uint32_t> example(sites.sites.size(), trace::AllocationId::kNoneValue);
   const auto& bytes = trace.allocations.bytes_rounded;
   for (uint32_t i = 0; i < sites.site_of.size(); ++i) {
@@ -328,8 +328,9 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
       {i18n::Text("Per step"), true, 100, false,
        i18n::Text("bytes that each step leaves allocated")},
       {i18n::Text("Live at the end"), true, 120, false,
-       i18n::Text("bytes live when the last step ends")},
-      {i18n::Text("Blocks"), true, 80, false, i18n::Text("live when the last step ends")},
+       i18n::Text("bytes that are live when the last step ends")},
+      {i18n::Text("Blocks"), true, 80, false,
+       i18n::Text("number of blocks that are live when the last step ends")},
       {i18n::Text("Confidence"), true, 90, false,
        i18n::Text("higher if more steps, and a larger share of all steps, leave bytes allocated")},
       {i18n::Text("By step"), false, 180, false,
@@ -376,11 +377,10 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   add(i18n::Text("in holes"), o.holes);
   add(i18n::Text("largest hole"), o.largest_hole);
   add(i18n::Text("missing"), o.missing);
-  facts.push_back(
-      {i18n::Text("caused by fragmentation"),
-       o.fragmented
-           ? i18n::Text("yes: the free memory would have sufficed if it had been contiguous")
-           : i18n::Text("no")});
+  facts.push_back({i18n::Text("caused by fragmentation"),
+                   o.fragmented
+                       ? i18n::Text("yes: enough memory was free, but it was not contiguous")
+                       : i18n::Text("no")});
   return facts;
 }
 
@@ -441,7 +441,7 @@ const std::vector<ConfKey>& ConfKeys() {
       {"expandable_segments:True", TEXT_MARK("segments can grow, which leaves fewer holes")},
       {"max_split_size_mb:128", TEXT_MARK("larger blocks are never split")},
       {"garbage_collection_threshold:0.8",
-       TEXT_MARK("free old cached segments when more than this fraction of the memory is used")},
+       TEXT_MARK("free old cached segments when memory use exceeds this fraction")},
       {"roundup_power2_divisions:8", TEXT_MARK("round sizes up, so that blocks are reused")},
       {"large_segment_size_mb:64", TEXT_MARK("size of a segment that several large blocks share")},
       {"max_non_split_rounding_mb:64",

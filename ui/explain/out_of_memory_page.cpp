@@ -150,7 +150,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
   const explain::OutOfMemory& oom = shown_.events[static_cast<size_t>(index)];
   QString head = QString::fromStdString(oom.headline);
   if (shown_.count > 1)
-    head = tr("%1 (%2 out-of-memory errors in all)").arg(head).arg(shown_.count);
+    head = tr("%1 (%2 out-of-memory errors in the trace)").arg(head).arg(shown_.count);
   Head(head);
   FillFacts(facts_, OutOfMemoryFacts(oom), FactStyle::kRight);
   ways_->setTable(WaysOutTable(oom));

@@ -89,7 +89,7 @@ Table StatePoolsTable(const MemoryState& state) {
     for (const explain::PoolOwner& owner : state.fragmentation.owners)
       if (p.mempool != 0 && owner.mempool == p.mempool && owner.device == p.device &&
           !owner.site.name.empty())
-        name.exact += i18n::Format("\nmost of it allocated by {}", owner.site.name);
+        name.exact += i18n::Format("\nMost of this memory was allocated by {}", owner.site.name);
     row.cells = {std::move(name),    BytesCell(p.reserved), BytesCell(p.live),
                  BytesCell(p.holes), BytesCell(p.cached),   CountCell(p.segments)};
     table.rows.push_back(std::move(row));

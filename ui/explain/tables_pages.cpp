@@ -39,9 +39,9 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
     });
     head_line_->addWidget(button);
   };
-  order(tr("Bytes × time"), tr("By bytes × lifetime"), 2);
-  order(tr("Most allocations"), tr("By number of allocations"), 3);
-  order(tr("Most at once"), tr("By the most bytes live at once"), 5);
+  order(tr("Bytes × time"), tr("Sort by bytes × lifetime"), 2);
+  order(tr("Most allocations"), tr("Sort by number of allocations"), 3);
+  order(tr("Most at once"), tr("Sort by the most bytes that were live at the same time"), 5);
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "callSitesTable");
   // Elided in the middle: a call site's name ends with its operator.

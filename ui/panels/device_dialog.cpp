@@ -235,8 +235,8 @@ QWidget* DeviceDialog::MakeFiguresPage() {
   auto* head = new QHBoxLayout;
   auto* about = new WrappedLabel(LabelRole::kDim);
   about->setWrappedText(
-      tr("Memory, compute capability and multiprocessors are required. Empty fields are taken from "
-         "the GPU in \"Based on\" or from the most similar GPU in the table."));
+      tr("Memory, compute capability and multiprocessors are required. Other empty fields get "
+         "their values from the GPU in \"Based on\", or from the most similar GPU in the table."));
   head->addWidget(about, 1);
   auto* from = new QPushButton(tr("From file …"));
   from->setObjectName(QStringLiteral("deviceFromFile"));

@@ -206,7 +206,7 @@ void KernelsPanel::Count() {
   const bool any = indexes_ != nullptr && indexes_->activities() != nullptr;
   view_->setEmptyText(indexes_ == nullptr ? nothing_
                       : !any ? tr("This trace has no kernels. Plans, recorded programs and "
-                                  "torch.profiler traces have them.")
+                                  "torch.profiler traces contain kernels.")
                       : !filter_.empty() ? tr("No kernel matches the filter.")
                                          : tr("No kernel begins in this range."));
   if (shown_ == nullptr) return bar_->setCount({}, false);

@@ -68,7 +68,7 @@ void MainWindow::AddFileActions() {
                 .text = tr("Open …"),
                 .shortcuts = Keys({"Ctrl+O"}),
                 .run = [this] { OpenDialog(); },
-                .tip = tr("A .trace file, a CUDA memory snapshot or Kineto JSON")});
+                .tip = tr("Opens a .trace file, a CUDA memory snapshot or Kineto JSON")});
   actions_.Add({.id = "file.compare",
                 .menu = menu,
                 .text = tr("Compare with a file …"),
@@ -101,21 +101,22 @@ void MainWindow::AddFileActions() {
                 .run = [this] { SaveDialog(); },
                 .enabled = have,
                 .tip = tr("Save the current run as a .trace file")});
-  actions_.Add({.id = "file.export.chrome",
-                .menu = menu,
-                .text = tr("Export Chrome trace …"),
-                .shortcuts = Keys({"Ctrl+E"}),
-                .run = [this] { ExportDialog(); },
-                .enabled = have,
-                .tip = tr("For Perfetto, chrome://tracing and HolisticTraceAnalysis")});
+  actions_.Add(
+      {.id = "file.export.chrome",
+       .menu = menu,
+       .text = tr("Export Chrome trace …"),
+       .shortcuts = Keys({"Ctrl+E"}),
+       .run = [this] { ExportDialog(); },
+       .enabled = have,
+       .tip = tr("Exports a trace for Perfetto, chrome://tracing and HolisticTraceAnalysis")});
   actions_.Add({.id = "file.export.report",
                 .menu = menu,
                 .text = tr("Export report …"),
                 .shortcuts = Keys({"Ctrl+Shift+E"}),
                 .run = [this] { ExportReportDialog(); },
                 .enabled = have,
-                .tip = tr("One HTML page that can be read without vramscope. If a baseline is "
-                          "pinned, the page compares both runs"),
+                .tip = tr("Writes one HTML page that can be read without vramscope. If a baseline "
+                          "is pinned, the page compares both runs"),
                 .words = {tr("html"), tr("share")}});
   actions_.Add({.id = "file.export.picture",
                 .menu = menu,
@@ -371,7 +372,7 @@ void MainWindow::AddRunActions() {
                       return setup_panel_->canDownload() && !can_plan_ &&
                              (download_ == nullptr || !download_->busy());
                     },
-                .tip = tr("Needed to plan the built-in models"),
+                .tip = tr("Downloads LibTorch, which is needed to plan the built-in models"),
                 .words = {tr("setup"), tr("install"), tr("torch")}});
   actions_.Add({.id = "run.model",
                 .menu = menu,
@@ -383,13 +384,13 @@ void MainWindow::AddRunActions() {
                           tr("JSON (*.json);;All files (*)"));
                       if (!path.isEmpty()) openModelConfig(path);
                     },
-                .tip = tr("A Hugging Face config.json, or a run.json")});
+                .tip = tr("Opens a Hugging Face config.json, or a run.json")});
   actions_.Add({.id = "run.device",
                 .menu = menu,
                 .text = tr("Choose the GPU …"),
                 .run = [this] { chooseDevice(); },
-                .tip = tr("Choose from the device table, open a device file, or enter a MIG slice, "
-                          "a memory size or other properties"),
+                .tip = tr("Choose a GPU from the device table, open a device file, or enter a MIG "
+                          "slice, a memory size or other properties"),
                 .words = {tr("device"), tr("card"), tr("memory"), tr("mig")}});
   actions_.Add({.id = "run.fit",
                 .menu = menu,

@@ -86,7 +86,8 @@ QString NextStep(const absl::Status& status) {
       return QObject::tr(
           "Ask the owner of the file for read permission, or open a copy of the file.");
     case absl::StatusCode::kResourceExhausted:
-      return QObject::tr("You can open a part of the file: one device, entry range or time range.");
+      return QObject::tr(
+          "You can open a part of the file: one device, one range of entries, or one time range.");
     case absl::StatusCode::kDataLoss:
       return QObject::tr(
           "Even the part before the damage cannot be shown. Copy or record the file again.");
@@ -179,8 +180,8 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
                                 .arg(QFileInfo(path).fileName(),
                                      QString::fromStdString(timeline::FormatBytesShort(
                                          static_cast<uint64_t>(size), 0))),
-                   .text = tr("The whole file is being opened. A part (one device, entry range or "
-                              "time range) opens faster and needs less memory."),
+                   .text = tr("The whole file is being opened. A part (one device, one range of "
+                              "entries, or one time range) opens faster and needs less memory."),
                    .action = tr("Open a part …"),
                    .run = [this, path] { OpenPartOf(path); }});
   ShowProgress();

@@ -228,7 +228,7 @@ void MainWindow::AddSessionActions() {
                 .text = tr("Restore"),
                 .run = [this] { restoreDocuments(); },
                 .enabled = [this] { return left_session_ != nullptr; },
-                .tip = tr("The documents that were open when the window last closed"),
+                .tip = tr("Reopens the documents that were open when the window last closed"),
                 .separator_before = true,
                 .words = {tr("session"), tr("crash"), tr("reopen")}});
   actions_.Add(

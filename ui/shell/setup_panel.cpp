@@ -113,7 +113,7 @@ void SetupPanel::ShowIdle() {
   if (missing_.can_download)
     text += (text.isEmpty() ? QString() : QStringLiteral(" ")) +
             tr("With LibTorch, all models, settings and techniques work. Recordings and your own "
-               "programs do not need it.");
+               "programs do not need LibTorch.");
   text_->setWrappedText(text);
   text_->setVisible(!text.isEmpty());
   details_->setWrappedText(missing_.details);
