@@ -57,7 +57,7 @@ Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff
         .sort = static_cast<double>(s.change),
         .tone = s.change == TraceDiff::Change::kSame ? Cell::Tone::kDim : Cell::Tone::kPlain};
     if (s.change == TraceDiff::Change::kRemoved)
-      change.exact = i18n::Text("its blocks exist only in the baseline: press Swap to see them");
+      change.exact = i18n::Text("these blocks exist only in the baseline; press Swap to see them");
     Cell blocks = CountCell(s.b_count);
     if (s.a_count != s.b_count)
       blocks.text = fmt::format("{} → {}", timeline::FormatCount(s.a_count),
@@ -258,13 +258,21 @@ Table RequestsOf(const explain::Prediction& p) {
 }
 
 std::string RequestsHeadline(const explain::Prediction& p) {
-  const std::string where = p.step ? i18n::Format("In step {} ", *p.step) : std::string();
-  if (p.requests.identical())
-    return i18n::Format("{}all {} requests are the same, in the same order.", where,
-                        timeline::FormatCount(p.requests.total));
-  return i18n::Format("{}{} of {} requests are the same; where they first differ:", where,
-                      timeline::FormatCount(p.requests.equal),
-                      timeline::FormatCount(p.requests.total));
+  const std::string total = timeline::FormatCount(p.requests.total);
+  if (p.requests.identical()) {
+    return p.step
+               ? i18n::Format("In step {}, both runs make the same {} requests, in the same order.",
+                              *p.step, total)
+               : i18n::Format("Both runs make the same {} requests, in the same order.", total);
+  }
+  const std::string equal = timeline::FormatCount(p.requests.equal);
+  return p.step ? i18n::Format(
+                      "In step {}, {} of {} requests are the same in both runs. The first "
+                      "differences:",
+                      *p.step, equal, total)
+                : i18n::Format(
+                      "{} of {} requests are the same in both runs. The first differences:", equal,
+                      total);
 }
 
 Cell TimeCell(uint64_t count, int64_t ns) {
@@ -298,8 +306,9 @@ Table KernelsOf(const explain::Prediction& p) {
     name.exact = k.name;
     if (!k.measured_name.empty()) {
       name.text += i18n::Format(" (current: {})", query::ReadableKernel(k.measured_name));
-      name.exact = i18n::Format("{0} (called {1} in the current run; matched by op and order)",
-                                k.name, k.measured_name);
+      name.exact = i18n::Format(
+          "{0}, called {1} in the current run. The two kernels are matched by op and order", k.name,
+          k.measured_name);
     }
     row.cells = {std::move(name),
                  CountCell(k.planned_count),
@@ -317,8 +326,8 @@ std::string KernelsHeadline(const explain::Prediction& p) {
   if (p.kernels.empty()) return i18n::Text("Neither run has kernels.");
   const auto ms = [](int64_t ns) { return FormatMs(static_cast<double>(ns) / 1e6); };
   return i18n::Format(
-      "Baseline: {} kernels in {}; current run: {} in {}. Kernels that are in both runs take {} "
-      "and {}.",
+      "Baseline: {} kernels take {}. Current run: {} kernels take {}. Kernels that are in both "
+      "runs take {} in the baseline and {} in the current run.",
       timeline::FormatCount(p.total.planned_count), ms(p.total.planned_ns),
       timeline::FormatCount(p.total.measured_count), ms(p.total.measured_ns), ms(p.both.planned_ns),
       ms(p.both.measured_ns));

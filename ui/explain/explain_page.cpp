@@ -113,7 +113,8 @@ void ExplainPage::Ask(std::function<Answer(const JobToken&)> question) {
   jobs_.Ask(std::move(question), [this](const absl::StatusOr<Answer>& show) {
     if (!show.ok()) {
       Clear();
-      Head(tr("Could not be computed: %1.").arg(ToQString(std::string(show.status().message()))));
+      Head(tr("The results could not be computed: %1.")
+               .arg(ToQString(std::string(show.status().message()))));
     } else if (*show) {
       (*show)();
     }

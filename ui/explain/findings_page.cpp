@@ -41,8 +41,8 @@ void FindingsPage::Refresh(int changes) {
     auto table = std::make_shared<Table>(findings.empty() ? Table() : FindingTable(findings));
     const QString head = findings.empty()
                              ? QString::fromStdString(explain::NoFindingsText())
-                             : tr("Findings: %1 (%2 rules evaluated), most bytes first. Select one "
-                                  "to mark its largest blocks in the timeline.")
+                             : tr("Findings: %1 (%2 rules evaluated), most bytes first. Select a "
+                                  "finding to mark its largest blocks in the timeline.")
                                    .arg(findings.size())
                                    .arg(explain::FindingRuleCount());
     return [this, table, head] {

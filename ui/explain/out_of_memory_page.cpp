@@ -104,8 +104,8 @@ void OutOfMemoryPageView::Compute(bool replay) {
         explain::ExplainOutOfMemory(*digest->trace, options));
     return [this, digest, found] {
       if (!found->ok()) {
-        Head(
-            tr("Could not be computed: %1").arg(ToQString(std::string(found->status().message()))));
+        Head(tr("The results could not be computed: %1")
+                 .arg(ToQString(std::string(found->status().message()))));
         return;
       }
       shown_of_ = digest;
@@ -150,7 +150,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
   const explain::OutOfMemory& oom = shown_.events[static_cast<size_t>(index)];
   QString head = QString::fromStdString(oom.headline);
   if (shown_.count > 1)
-    head = tr("%1 (%2 out-of-memory errors in all)").arg(head).arg(shown_.count);
+    head = tr("%1 (%2 out-of-memory errors in the trace)").arg(head).arg(shown_.count);
   Head(head);
   FillFacts(facts_, OutOfMemoryFacts(oom), FactStyle::kRight);
   ways_->setTable(WaysOutTable(oom));
@@ -158,7 +158,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
 }
 
 void OutOfMemoryPageView::Cancelled() {
-  Head(tr("Cancelled: the results of replays are missing."));
+  Head(tr("Cancelled. The results of the replays are missing."));
   Compute(false);
 }
 

@@ -135,7 +135,7 @@ absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string&
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || Whole(root, "vramscope_notes") != kVersion)
     return absl::InvalidArgumentError(i18n::Text(
-        "the file is not a vramscope notes file, or another version of vramscope wrote it"));
+        "the file is not a vramscope notes file, or was written by another version of vramscope"));
   if (Text(root, "content") != content)
     return absl::InvalidArgumentError(i18n::Text("these notes belong to another run"));
   const auto list = root.find("notes");

@@ -222,7 +222,7 @@ void NotesPage::ShowLine() {
   if (note != nullptr && trace() != nullptr) {
     of = QString::fromStdString(timeline::TimeTextOf(*trace(), note->time_ns));
     if (note->end_ns)
-      of = tr("range of %1 from %2")
+      of = tr("range of %1, beginning at %2")
                .arg(QString::fromStdString(
                         timeline::LengthOf(*trace(), *note->end_ns - note->time_ns)),
                     of);

@@ -136,7 +136,7 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   row.cells[kCategory] = CategoryCell(a.main_category[i]);
   if (a.birth_category[i] != a.main_category[i] || a.category[i] != a.main_category[i])
     row.cells[kCategory].exact = i18n::Format(
-        "{} for most of its lifetime; {} when allocated, {} at the end",
+        "{} for most of the block's lifetime, {} when it was allocated, and {} at the end",
         i18n::Text(trace::Name(a.main_category[i])), i18n::Text(trace::Name(a.birth_category[i])),
         i18n::Text(trace::Name(a.category[i])));
   row.cells[kRequested] = BytesCell(a.bytes[i]);

@@ -108,8 +108,8 @@ QToolButton* MakeDeviceButton(const char* name) {
   button->setProperty("role", "quiet");
   button->setText(QStringLiteral("\u2026"));
   button->setToolTip(
-      QObject::tr("Search GPUs; choose a MIG slice, another memory size or a device file, or enter "
-                  "a GPU's properties …"));
+      QObject::tr("Search for a GPU, choose a MIG slice, another memory size or a device file, or "
+                  "enter a GPU's properties …"));
   button->setAccessibleName(QObject::tr("Choose the GPU"));
   return button;
 }
@@ -160,7 +160,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   column->setContentsMargins(0, 10, 0, 0);
   column->setSpacing(8);
   search_ = MakeEdit(QStringLiteral("deviceSearch"),
-                     tr("Search: 3070 laptop, turing, datacenter, 8.6 …"));
+                     tr("Search, for example for 3070 laptop, turing, datacenter or 8.6"));
   search_->setClearButtonEnabled(true);
   connect(search_, &QLineEdit::textChanged, this, &DeviceDialog::Filter);
   column->addWidget(search_);
@@ -235,13 +235,14 @@ QWidget* DeviceDialog::MakeFiguresPage() {
   auto* head = new QHBoxLayout;
   auto* about = new WrappedLabel(LabelRole::kDim);
   about->setWrappedText(
-      tr("Memory, compute capability and multiprocessors are required. Empty fields are taken from "
-         "the GPU in \"Based on\" or from the most similar GPU in the table."));
+      tr("Memory, compute capability and multiprocessors are required. Other empty fields get "
+         "their values from the GPU in \"Based on\", or from the most similar GPU in the table."));
   head->addWidget(about, 1);
   auto* from = new QPushButton(tr("From file …"));
   from->setObjectName(QStringLiteral("deviceFromFile"));
   from->setAutoDefault(false);
-  from->setToolTip(tr("Open a device file: the same properties as JSON (docs/devices.md)"));
+  from->setToolTip(
+      tr("Open a device file, which contains the same properties as JSON (see docs/devices.md)"));
   connect(from, &QPushButton::clicked, this, [this] {
     const QString path = QFileDialog::getOpenFileName(this, tr("Device file"), {},
                                                       tr("Device files (*.json);;All files (*)"));
@@ -260,7 +261,7 @@ QWidget* DeviceDialog::MakeFiguresPage() {
     QString title, hint;
   };
   const Row rows[] = {{"name", tr("Name"), tr("as CUDA reports it")},
-                      {"like", tr("Based on"), tr("none, or a name: rtx-4090")},
+                      {"like", tr("Based on"), tr("none, or a name such as rtx-4090")},
                       {"memory", tr("Memory"), QStringLiteral("24GiB")},
                       {"context", tr("CUDA context"), QStringLiteral("300MiB")},
                       {"compute_capability", tr("Compute capability"), QStringLiteral("8.6")},
@@ -434,7 +435,9 @@ void DeviceDialog::Check() {
   if (const std::vector<std::string> assumed = device->sources.Assumed(); !assumed.empty())
     about += tr(" Assumed: %1.").arg(Joined(assumed));
   if (!run::RunsOnLibTorch(device->compute_capability))
-    about += tr(" LibTorch has no kernels for this GPU, so only programs can be planned.");
+    about +=
+        tr(" LibTorch has no kernels for this GPU, so you can plan only your own programs for this "
+           "GPU.");
   about_->setWrappedText(about);
 }
 

@@ -52,16 +52,16 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   head->addStretch();
   QLabel* effect = MakeLabel(tr("memory needed"), LabelRole::kFaint);
   effect->setToolTip(
-      tr("Each technique was planned without the others. The first figure is the change in the "
-         "memory that the program needs. The second figure is the factor by which the step time "
-         "changes. Several techniques together may save less than the sum."));
+      tr("Each technique was planned without the others. The first number is the change in the "
+         "memory that the program needs. The second number is the factor by which the step time "
+         "changes. Several techniques together may save less than the sum of their savings."));
   head->addWidget(effect);
   column->addLayout(head);
   empty_ = new WrappedLabel(LabelRole::kDim);
   empty_->setWrappedText(
       tr("vramscope can switch on techniques in your program from outside, without changing the "
-         "program. \"Find techniques\" plans the program with each technique that applies. It "
-         "shows what each technique saves and which line of code to write."));
+         "program. \"Find techniques\" plans the program with each technique that applies. You "
+         "then see what each technique saves and which line of code to write."));
   column->addWidget(empty_);
   auto* search = new QHBoxLayout;
   search_ = new QPushButton;

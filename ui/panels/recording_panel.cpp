@@ -60,8 +60,9 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
           [this] { Q_EMIT pageRequested(QStringLiteral("what-if")); });
   column->addWidget(what_if);
   what_if_ = what_if;
-  QPushButton* plan = LinkTo(tr("Plan a run to compare"),
-                             tr("Makes the recording the baseline and shows the run's settings"));
+  QPushButton* plan =
+      LinkTo(tr("Plan a run to compare"),
+             tr("Makes the recording the baseline, and shows the settings of the run to plan"));
   plan->setObjectName(QStringLiteral("recordingPlan"));
   connect(plan, &QPushButton::clicked, this, &RecordingPanel::planRequested);
   column->addWidget(plan);
@@ -82,8 +83,8 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   heading_->setText(partial ? tr("%1 · OPENING").arg(what) : what);
   calm_->setText(
       digest.program()
-          ? tr("Planned on an emulated %1: the program ran with PyTorch's own CUDA code and "
-               "allocator, but no kernel ran. Switch techniques in the program itself.")
+          ? tr("Planned on an emulated %1. The program ran with PyTorch's own CUDA code and "
+               "allocator, but no kernel ran. To switch a technique, change the program itself.")
                 .arg(device.isEmpty() ? tr("GPU") : device)
           : tr("You cannot switch the techniques of a recording."));
   const bool history = !digest.state();

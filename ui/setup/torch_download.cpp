@@ -48,10 +48,11 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
       return absl::CancelledError(i18n::Text("cancelled"));
   }
   if (hash.result().toHex().toStdString() == wheel.sha256) return absl::OkStatus();
-  return absl::DataLossError(i18n::Format(
-      "{} is not the expected file: its SHA-256 is {} instead of {}. It was deleted. A proxy or a "
-      "mirror may have changed it; try again, or set another index in $VRAMSCOPE_INDEX_URL",
-      wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
+  return absl::DataLossError(
+      i18n::Format("{} is not the expected file: its SHA-256 is {} instead of {}. The file was "
+                   "deleted. A proxy or a mirror may have changed the file. Try again, or set "
+                   "another index in $VRAMSCOPE_INDEX_URL",
+                   wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
 }
 
 // If the disk becomes full, one write stores a part and succeeds, and only the next write
@@ -327,8 +328,8 @@ void TorchDownload::BytesCame() {
     failed_ =
         part_->error() == QFileDevice::ResourceError || part_->error() == QFileDevice::WriteError
             ? absl::ResourceExhaustedError(
-                  i18n::Format("{}: {}; free some space, or set XDG_DATA_HOME to a folder on "
-                               "another disk. The downloaded part is kept",
+                  i18n::Format("{}: {}. The downloaded part is kept. Free some space, or set "
+                               "XDG_DATA_HOME to a folder on another disk",
                                Str(part_->fileName()), Str(part_->errorString())))
             : absl::UnavailableError(
                   Str(part_->fileName() + QStringLiteral(": ") + part_->errorString()));

@@ -38,7 +38,7 @@ constexpr CanvasKey kCanvasKeys[] = {
     {TEXT_MARK("Home, Space"), TEXT_MARK("show the whole trace")},
     {TEXT_MARK("P"), TEXT_MARK("go to the peak")},
     {TEXT_MARK("R"), TEXT_MARK("select the time range of the selected block")},
-    {TEXT_MARK("[ / ]"), TEXT_MARK("previous / next block of the same category, or kernel")},
+    {TEXT_MARK("[ / ]"), TEXT_MARK("previous / next kernel, or block of the same category")},
     {TEXT_MARK("Ctrl+Up / Ctrl+Down"), TEXT_MARK("previous / next track")},
     {TEXT_MARK("C / T / H"), TEXT_MARK("fold, pin or hide the track")},
     {TEXT_MARK("Alt+Up / Alt+Down"), TEXT_MARK("move the track up / down")},

@@ -56,9 +56,9 @@ void DropZones::paintEvent(QPaintEvent*) {
     line.translate(0, kLineHeight);
     painter.setFont(PanelFont(timeline::Font::kSmall));
     painter.setPen(ToQColor(theme_.dim));
-    painter.drawText(
-        line, Qt::AlignCenter,
-        compare ? tr("keeps the current run; the file becomes its baseline") : tr("in a new tab"));
+    painter.drawText(line, Qt::AlignCenter,
+                     compare ? tr("keeps the current run, and makes the file its baseline")
+                             : tr("in a new tab"));
   }
 }
 

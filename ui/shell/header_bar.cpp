@@ -49,8 +49,8 @@ QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
     return ToQString(i18n::Text(evidence->what));
   return QObject::tr(
       "This plan was not compared with a recording. The allocations and the allocator are "
-      "PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other "
-      "libraries is not included.");
+      "PyTorch's own. Times and the order of the addresses that the driver returns are modelled. "
+      "Memory of other libraries is not included.");
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                      info.device.name.empty() ? QObject::tr("GPU")
                                               : QString::fromStdString(info.device.name))
       : digest.watched() ? QObject::tr(
-                               "%1 ran on this GPU: sizes and times are measured, categories come "
+                               "%1 ran on this GPU. Sizes and times are measured; categories come "
                                "from PyTorch hooks.")
                                .arg(QString::fromStdString(info.title))
       : info.measured ? QObject::tr("Sizes and times were measured while the step ran.")
@@ -189,12 +189,13 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                : summary.headroom_bytes < 0
                    ? QObject::tr("%1 too much").arg(Short(free, 1))
                    : QObject::tr("does not fit");  // the failed allocation is not included
-    out.fits_tip =
-        QObject::tr("%1 of GPU memory − %2 for the CUDA context and libraries − %3 reserved")
-            .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
-                 Short(summary.most_used.reserved));
+    out.fits_tip = QObject::tr(
+                       "The GPU has %1 of memory. The CUDA context and libraries take %2, and the "
+                       "caching allocator reserves %3.")
+                       .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
+                            Short(summary.most_used.reserved));
     if (summary.most_used.past_allocator > 0)
-      out.fits_tip += QObject::tr(" − %1 that libraries allocated outside the allocator")
+      out.fits_tip += QObject::tr(" Libraries allocated %1 outside the allocator.")
                           .arg(Short(summary.most_used.past_allocator));
   }
   return out;

@@ -138,8 +138,8 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   timeline_->setEmptyText(
       tr("No run yet"),
       tr("Choose a model and press Ctrl+R to plan a run.\nPress Ctrl+G to plan or record your own "
-         "Python program.\nDrop a recording here, or open one with Ctrl+O: .trace, CUDA\nmemory "
-         "snapshot or Kineto JSON; plain, .gz or .zst"));
+         "Python program.\nDrop a recording here, or open it with Ctrl+O. It can be a .trace "
+         "file,\na CUDA memory snapshot or Kineto JSON, also as .gz or .zst."));
   timeline_->setAnimations(animations_);
   lanes_ = settings_->value(QStringLiteral("lanes")).toString();
   timeline_->setLaneSettings(lanes_);

@@ -68,7 +68,7 @@ void MainWindow::AddFileActions() {
                 .text = tr("Open …"),
                 .shortcuts = Keys({"Ctrl+O"}),
                 .run = [this] { OpenDialog(); },
-                .tip = tr("A .trace file, a CUDA memory snapshot or Kineto JSON")});
+                .tip = tr("Opens a .trace file, a CUDA memory snapshot or Kineto JSON")});
   actions_.Add({.id = "file.compare",
                 .menu = menu,
                 .text = tr("Compare with a file …"),
@@ -76,14 +76,15 @@ void MainWindow::AddFileActions() {
                 .run = [this] { CompareDialog(); },
                 .enabled = have,
                 .tip = tr("Open a second recording or trace as the baseline of the current run")});
-  actions_.Add({.id = "file.open-part",
-                .menu = menu,
-                .text = tr("Open part of a recording …"),
-                .shortcuts = Keys({"Ctrl+Shift+O"}),
-                .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
-                .enabled = [this] { return !StateIsShown(); },
-                .tip = tr("One device, entry range or time range of a large file"),
-                .why_not = tr("A snapshot without history has no entries to choose from")});
+  actions_.Add(
+      {.id = "file.open-part",
+       .menu = menu,
+       .text = tr("Open part of a recording …"),
+       .shortcuts = Keys({"Ctrl+Shift+O"}),
+       .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
+       .enabled = [this] { return !StateIsShown(); },
+       .tip = tr("Opens one device, one range of entries, or one time range of a large file"),
+       .why_not = tr("A snapshot without history has no entries to choose from")});
   actions_.Add(
       {.id = "file.program",
        .menu = menu,
@@ -100,21 +101,22 @@ void MainWindow::AddFileActions() {
                 .run = [this] { SaveDialog(); },
                 .enabled = have,
                 .tip = tr("Save the current run as a .trace file")});
-  actions_.Add({.id = "file.export.chrome",
-                .menu = menu,
-                .text = tr("Export Chrome trace …"),
-                .shortcuts = Keys({"Ctrl+E"}),
-                .run = [this] { ExportDialog(); },
-                .enabled = have,
-                .tip = tr("For Perfetto, chrome://tracing and HolisticTraceAnalysis")});
+  actions_.Add(
+      {.id = "file.export.chrome",
+       .menu = menu,
+       .text = tr("Export Chrome trace …"),
+       .shortcuts = Keys({"Ctrl+E"}),
+       .run = [this] { ExportDialog(); },
+       .enabled = have,
+       .tip = tr("Exports a trace for Perfetto, chrome://tracing and HolisticTraceAnalysis")});
   actions_.Add({.id = "file.export.report",
                 .menu = menu,
                 .text = tr("Export report …"),
                 .shortcuts = Keys({"Ctrl+Shift+E"}),
                 .run = [this] { ExportReportDialog(); },
                 .enabled = have,
-                .tip = tr("One HTML page that can be read without vramscope. If a baseline is "
-                          "pinned, the page compares both runs"),
+                .tip = tr("Writes one HTML page that can be read without vramscope. If a baseline "
+                          "is pinned, the page compares both runs"),
                 .words = {tr("html"), tr("share")}});
   actions_.Add({.id = "file.export.picture",
                 .menu = menu,
@@ -157,8 +159,8 @@ void MainWindow::AddEditActions() {
                     [this] {
                       if (const TableView* table = TableInFront()) table->copySelection();
                     },
-                .tip = tr("Copies the selected rows of the current table as TSV, or all rows if "
-                          "none is selected (Ctrl+C in a table)"),
+                .tip = tr("Copies the selected rows of the current table as TSV (Ctrl+C in a "
+                          "table). If no row is selected, copies all rows"),
                 .separator_before = true});
   actions_.Add({.id = "edit.copy-csv",
                 .menu = menu,
@@ -236,13 +238,14 @@ void MainWindow::AddViewActions() {
                 .shortcuts = Keys({"Alt+Right"}),
                 .run = [this] { timeline_->redoView(); },
                 .enabled = [this] { return timeline_->canRedoView(); }});
-  actions_.Add({.id = "view.lanes.show-all",
-                .menu = menu,
-                .text = tr("Show all tracks"),
-                .run = [this] { timeline_->showAllLanes(); },
-                .tip = tr("Also shows hidden tracks; right-click a track's title to hide it"),
-                .separator_before = true,
-                .words = {tr("hidden"), tr("rows"), tr("tracks")}});
+  actions_.Add(
+      {.id = "view.lanes.show-all",
+       .menu = menu,
+       .text = tr("Show all tracks"),
+       .run = [this] { timeline_->showAllLanes(); },
+       .tip = tr("Shows all tracks, including hidden ones. To hide a track, right-click its title"),
+       .separator_before = true,
+       .words = {tr("hidden"), tr("rows"), tr("tracks")}});
   actions_.Add({.id = "view.lanes.reset",
                 .menu = menu,
                 .text = tr("Reset all tracks"),
@@ -358,7 +361,7 @@ void MainWindow::AddRunActions() {
        .run = [this] { showProgram(); },
        .enabled =
            [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
-       .tip = tr("Shows the program that is running or has ended in the background"),
+       .tip = tr("Shows the program that is running in the background, or that has ended there"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
                 .menu = menu,
@@ -369,7 +372,7 @@ void MainWindow::AddRunActions() {
                       return setup_panel_->canDownload() && !can_plan_ &&
                              (download_ == nullptr || !download_->busy());
                     },
-                .tip = tr("Needed to plan the built-in models"),
+                .tip = tr("Downloads LibTorch, which is needed to plan the built-in models"),
                 .words = {tr("setup"), tr("install"), tr("torch")}});
   actions_.Add({.id = "run.model",
                 .menu = menu,
@@ -381,13 +384,13 @@ void MainWindow::AddRunActions() {
                           tr("JSON (*.json);;All files (*)"));
                       if (!path.isEmpty()) openModelConfig(path);
                     },
-                .tip = tr("A Hugging Face config.json, or a run.json")});
+                .tip = tr("Opens a Hugging Face config.json, or a run.json")});
   actions_.Add({.id = "run.device",
                 .menu = menu,
                 .text = tr("Choose the GPU …"),
                 .run = [this] { chooseDevice(); },
-                .tip = tr("Choose from the device table, open a device file, or enter a MIG slice, "
-                          "a memory size or other properties"),
+                .tip = tr("Choose a GPU from the device table, open a device file, or enter a MIG "
+                          "slice, a memory size or other properties"),
                 .words = {tr("device"), tr("card"), tr("memory"), tr("mig")}});
   actions_.Add({.id = "run.fit",
                 .menu = menu,
@@ -401,17 +404,17 @@ void MainWindow::AddRunActions() {
                 .enabled = [this] { return CanStudy(fit_pages_); },
                 .tip = tr("Plans combinations of techniques until the run fits into the GPU"),
                 .words = {tr("budget"), tr("out of memory")}});
-  actions_.Add(
-      {.id = "run.waterfall",
-       .menu = menu,
-       .text = tr("Waterfall"),
-       .run =
-           [this] {
-             openPage(QStringLiteral("waterfall"));
-             DrawWaterfall();
-           },
-       .enabled = [this] { return CanStudy(waterfall_pages_); },
-       .tip = tr("Shows what each technique changes, from the model's defaults to this run")});
+  actions_.Add({.id = "run.waterfall",
+                .menu = menu,
+                .text = tr("Waterfall"),
+                .run =
+                    [this] {
+                      openPage(QStringLiteral("waterfall"));
+                      DrawWaterfall();
+                    },
+                .enabled = [this] { return CanStudy(waterfall_pages_); },
+                .tip = tr("Adds the techniques of this run to the model's defaults one by one, and "
+                          "shows what each changes")});
   actions_.Add({.id = "run.vary",
                 .menu = menu,
                 .text = tr("Vary an argument of your program"),
@@ -421,16 +424,16 @@ void MainWindow::AddRunActions() {
                       openPage(QStringLiteral("vary"));
                       vary_->setFocus(Qt::ShortcutFocusReason);
                     },
-                .tip = tr("A chart of the memory that the program needs for each value of an "
-                          "argument; each point opens its plan"),
+                .tip = tr("Draws a chart of the memory that the program needs for each value of an "
+                          "argument. Click a point to open its plan"),
                 .words = {tr("batch"), tr("sequence"), tr("sweep")}});
-  actions_.Add(
-      {.id = "run.experiments",
-       .menu = menu,
-       .text = tr("Published experiments"),
-       .run = [this] { openPage(QStringLiteral("experiments")); },
-       .tip = tr("Planned and published figures side by side; each experiment opens as a run"),
-       .words = {tr("reproduce")}});
+  actions_.Add({.id = "run.experiments",
+                .menu = menu,
+                .text = tr("Published experiments"),
+                .run = [this] { openPage(QStringLiteral("experiments")); },
+                .tip = tr("Shows planned and published values side by side. You can open each "
+                          "experiment as a run"),
+                .words = {tr("reproduce")}});
   actions_.Add({.id = "run.pin",
                 .menu = menu,
                 .text = tr("Pin as baseline"),

@@ -233,7 +233,7 @@ void MainWindow::ChoosePreset(const QString& name) {
   if (change->reset.empty()) return;
   // Tell the user which settings the preset has changed.
   QString text =
-      tr("These settings now have the defaults of the preset: %1.").arg(list(change->reset));
+      tr("These settings now have the preset's default values: %1.").arg(list(change->reset));
   if (!change->unchanged.empty())
     text += tr(" Your settings are kept: %1.").arg(list(change->unchanged));
   banner_->show({.kind = "preset-settings",
@@ -438,9 +438,10 @@ void MainWindow::ShowBesideCanvas() {
     });
   } else if (!partial && with_savings_ && run_tag_ == 0 && !savings_->shows(doc().config)) {
     // A recording has no savings, and neither has a plan that did not finish.
-    savings_->forget(QStringLiteral("–"), trace.complete || session().from_file()
-                                              ? tr("Plan this model (Ctrl+R) to see the effects")
-                                              : tr("the run did not finish"));
+    savings_->forget(QStringLiteral("–"),
+                     trace.complete || session().from_file()
+                         ? tr("Plan this model (Ctrl+R) to see the effects of techniques")
+                         : tr("the run did not finish"));
   }
   RefreshTabs();
   if (partial) loader_->previewShown();

@@ -86,7 +86,8 @@ QString NextStep(const absl::Status& status) {
       return QObject::tr(
           "Ask the owner of the file for read permission, or open a copy of the file.");
     case absl::StatusCode::kResourceExhausted:
-      return QObject::tr("You can open a part of the file: one device, entry range or time range.");
+      return QObject::tr(
+          "You can open a part of the file: one device, one range of entries, or one time range.");
     case absl::StatusCode::kDataLoss:
       return QObject::tr(
           "Even the part before the damage cannot be shown. Copy or record the file again.");
@@ -179,8 +180,8 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
                                 .arg(QFileInfo(path).fileName(),
                                      QString::fromStdString(timeline::FormatBytesShort(
                                          static_cast<uint64_t>(size), 0))),
-                   .text = tr("The whole file is being opened. A part (one device, entry range or "
-                              "time range) opens faster and needs less memory."),
+                   .text = tr("The whole file is being opened. A part (one device, one range of "
+                              "entries, or one time range) opens faster and needs less memory."),
                    .action = tr("Open a part …"),
                    .run = [this, path] { OpenPartOf(path); }});
   ShowProgress();
@@ -202,7 +203,7 @@ void MainWindow::OpenPartOf(const QString& path) {
 void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) {
   if (outline->events + outline->activities < kOutlined) return;  // a small file opens quickly
   timeline_->setOutline(outline);
-  Say(tr("%1: %2 events according to its index")
+  Say(tr("%1 contains %2 events, according to the file's index")
           .arg(QFileInfo(loader_->path()).fileName(), Count(outline->events)));
 }
 
@@ -266,7 +267,7 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
                                                        : QString()),
          .action = part ? tr("Open a part …") : QString(),
          .run = [this, path] { OpenPartOf(path); }});
-    Say(tr("Not opened: %1: %2").arg(path, Text(status)));
+    Say(tr("%1 was not opened: %2").arg(path, Text(status)));
     ShowFailed(tr("The file could not be opened"), Text(status),
                tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   }
@@ -369,7 +370,7 @@ void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& st
     banner_->show({.kind = "compare-failed",
                    .title = tr("Cannot open %1 for comparison").arg(name),
                    .text = tr("%1. %2").arg(Text(status), NextStep(status))});
-    Say(tr("Not opened: %1: %2").arg(path, Text(status)));
+    Say(tr("%1 was not opened: %2").arg(path, Text(status)));
   }
   actions_.Refresh();
   Q_EMIT failed(Text(status));

@@ -29,12 +29,12 @@ void MainWindow::AddFindActions() {
              search_->focusEdit();
            },
        .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-       .tip = tr("Blocks, kernels, calls, ops, modules, stacks, annotations"),
-       .why_not = tr("A snapshot without a history has no timeline; use the filters of its tables"),
+       .tip = tr("Finds blocks, kernels, calls, ops, modules, stacks and annotations"),
+       .why_not = tr("A snapshot without a history has no timeline. Filter the tables instead"),
        .words = {tr("search"), tr("filter")}});
   actions_.Add({.id = "edit.filter",
                 .menu = menu,
-                .text = tr("Filter the current table, or the Allocations table"),
+                .text = tr("Filter the current table, or else the Allocations table"),
                 .shortcuts = {QKeySequence(QStringLiteral("/"))},
                 .run =
                     [this] {

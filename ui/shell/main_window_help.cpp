@@ -64,7 +64,7 @@ void MainWindow::AddHelpActions() {
                 .text = tr("Settings …"),
                 .shortcuts = HelpKeys({"Ctrl+,"}),
                 .run = [this] { openSettings(QStringLiteral("appearance")); },
-                .tip = tr("Theme, language, UI scale, motion, keys"),
+                .tip = tr("Changes the theme, language, UI scale, motion and keys"),
                 .separator_before = true,
                 .words = {tr("preferences"), tr("options"), tr("scale"), tr("reduced motion")}});
   actions_.Add({.id = "help.keys",
@@ -77,7 +77,7 @@ void MainWindow::AddHelpActions() {
                 .menu = menu,
                 .text = tr("Tour"),
                 .run = [this] { startTour(); },
-                .tip = tr("The window in five steps, on a sample run"),
+                .tip = tr("Explains the window in five steps, on a sample run"),
                 .separator_before = true,
                 .words = {tr("introduction"), tr("tutorial")}});
   actions_.Add({.id = "help.about", .menu = menu, .text = tr("About vramscope"), .run = [this] {

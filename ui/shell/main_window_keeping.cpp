@@ -90,7 +90,7 @@ void MainWindow::ReportNotStored(std::shared_ptr<const trace::Trace> trace, cons
        .text = tr("%1. The result is only in memory. Save it to another location.").arg(why),
        .action = tr("Save trace …"),
        .run = [this] { SaveUnkept(); }});
-  Say(tr("Not saved: %1: %2").arg(name, why));
+  Say(tr("%1 was not saved: %2").arg(name, why));
 }
 
 void MainWindow::SaveUnkept() {

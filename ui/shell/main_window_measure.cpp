@@ -50,8 +50,8 @@ void MainWindow::AddMeasureActions() {
                       const auto [begin, end] = timeline_->range();
                       return begin < end;
                     },
-                .tip = tr("The figures of the selected range as TSV: time, changes, bytes "
-                          "allocated and freed by category"),
+                .tip = tr("Copies the values of the selected range as TSV: the time, the changes "
+                          "in memory, and the bytes allocated and freed by category"),
                 .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
                 .words = {tr("measure"), tr("range"), tr("tsv")}});
 }

@@ -432,11 +432,11 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     const bool planned = runner_->request().planned();
     Say((planned ? tr("Not planned: %1") : tr("Not recorded: %1")).arg(end.error + place));
     ShowFailed(planned ? tr("Nothing was planned") : tr("Nothing was recorded"), end.error + place,
-               tr("The page on the left shows its last output"));
+               tr("The page on the left shows the program's last output"));
     Q_EMIT failed(end.error);
   } else if (end.stopped) {
     Say(tr("%1 was stopped").arg(script));
-    ShowFailed(tr("Stopped"), script, tr("Ctrl+R starts it again"));
+    ShowFailed(tr("Stopped"), script, tr("Press Ctrl+R to start the program again"));
   }
   actions_.Refresh();
   UndoAtEnd(of->id());

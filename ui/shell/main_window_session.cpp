@@ -211,7 +211,7 @@ void MainWindow::saveSettings(const QString& path) {
   const bool good =
       file.open(QIODevice::WriteOnly) && file.write(json) == json.size() && file.commit();
   if (good) {
-    Say(tr("Wrote %1; plan it with `vramscope plan --config %1`").arg(path));
+    Say(tr("%1 was written. To plan this run, use `vramscope plan --config %1`").arg(path));
   } else {
     banner_->show({.kind = "save-failed",
                    .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
@@ -228,7 +228,7 @@ void MainWindow::AddSessionActions() {
                 .text = tr("Restore"),
                 .run = [this] { restoreDocuments(); },
                 .enabled = [this] { return left_session_ != nullptr; },
-                .tip = tr("The documents that were open when the window last closed"),
+                .tip = tr("Reopens the documents that were open when the window last closed"),
                 .separator_before = true,
                 .words = {tr("session"), tr("crash"), tr("reopen")}});
   actions_.Add(

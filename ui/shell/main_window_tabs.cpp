@@ -104,12 +104,12 @@ void MainWindow::AddDocumentActions() {
   }
   actions_.Add({.id = "document.compare",
                 .menu = menu,
-                .text = tr("Compare with the document shown before"),
+                .text = tr("Compare with the previously shown document"),
                 .shortcuts = keys({"Ctrl+Shift+K"}),
                 .run = [this] { compareDocuments(doc().id(), documents_.ShownBefore()); },
                 .enabled = several,
-                .tip = tr("Makes that document the baseline of the current document. You can also "
-                          "drag a tab onto another tab"),
+                .tip = tr("Makes the previously shown document the baseline of the current "
+                          "document. You can also drag one tab onto another"),
                 .separator_before = true,
                 .words = {tr("baseline"), tr("tab")}});
 }

@@ -126,7 +126,8 @@ void MainWindow::runOnGpu() {
   };
   if (!can_plan_) return refuse(tr("LibTorch is not installed"));
   if (!gpu_libraries_)
-    return refuse(tr("start the window with `vramscope`, which finds the CUDA libraries"));
+    return refuse(
+        tr("start the window with the command `vramscope`, which finds the CUDA libraries"));
   SetBusy(tr("looking for a GPU …"));
   using Libraries = absl::StatusOr<std::vector<std::string>>;
   finding_gpu_libraries_.Ask(

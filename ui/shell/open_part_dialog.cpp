@@ -79,7 +79,7 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
   last_ = field("partLast", tr("last entry"));
   grid->addWidget(last_, 2, 3);
   label(tr("Time from"), 3, 0);
-  from_ = field("partFrom", tr("the beginning, or 1.5 s, 200 ms"));
+  from_ = field("partFrom", tr("beginning, or a time such as 1.5 s"));
   grid->addWidget(from_, 3, 1);
   label(tr("to"), 3, 2);
   to_ = field("partTo", tr("the end"));

@@ -43,7 +43,7 @@ std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConf
       best = ModelGuess{
           .config = change->config,
           .why = i18n::Format(
-              "The size of the recorded parameters ({}) matches the parameters of {} in {}",
+              "The recorded parameters occupy {}, which matches the parameters of {} in {}",
               timeline::FormatBytes(recorded), preset.name, precision)};
     }
   }

@@ -102,8 +102,8 @@ void ExperimentsPage::open(int row) {
   const absl::Status status = config.ok() ? run::CheckRun(*config).status() : config.status();
   if (!status.ok()) {
     return Say(!reproduce::OpenNames(run).empty()
-                   ? tr("The publication does not give all values. Choose \"Plan all\", which "
-                        "finds these values first.")
+                   ? tr("The publication does not give all values. Choose \"Plan all\": it finds "
+                        "the missing values first.")
                    : QString::fromStdString(std::string(status.message())));
   }
   Say(tr("%1 is shown above.").arg(QString::fromStdString(id->text)));
@@ -158,8 +158,8 @@ void ExperimentsPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   const QJsonObject summary = result.value(QLatin1String("summary")).toObject();
   const auto number = [&](const char* key) { return summary.value(QLatin1String(key)).toInt(); };
-  Say(tr("%1 of %2 experiments were run. %3 of %4 published figures are within tolerance. %5 of %6 "
-         "orders and ratios hold.")
+  Say(tr("%1 of %2 experiments were run. %3 of %4 published values are within tolerance. %5 of %6 "
+         "published comparisons (orders and ratios) hold.")
           .arg(number("run"))
           .arg(number("experiments"))
           .arg(number("published_within"))

@@ -24,7 +24,7 @@ FitPage::FitPage(const StudyPrograms& programs, QWidget* parent)
       fit_(new FitControls(
           this, controls_,
           {.name = "fitBudget",
-           .budget_tip = tr("Memory budget, for example 24GiB; empty: the device's memory"),
+           .budget_tip = tr("Memory budget, for example 24GiB. If empty, the device's memory"),
            .make_tip = tr("Plan combinations of techniques, as `vramscope fit` does"),
            .use = tr("Use %1"),
            .use_tip = tr("Plan and show this proposal; Ctrl+Z undoes it")},

@@ -108,12 +108,13 @@ struct WorkerClient::Impl {
     QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
     QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
       Kill(EndReason::Of([this] {
-        return i18n::Format("it did not respond within {} s of its start", hello_ms / 1000.0);
+        return i18n::Format("the worker did not respond within {} s of its start",
+                            hello_ms / 1000.0);
       }));
     });
     QObject::connect(&cancel_limit, &QTimer::timeout, self, [this] {
       Kill(EndReason::Of([this] {
-        return i18n::Format("it did not stop within {} s of the request to cancel",
+        return i18n::Format("the worker did not stop within {} s of the request to cancel",
                             cancel_ms / 1000.0);
       }));
     });
@@ -316,8 +317,8 @@ struct WorkerClient::Impl {
   }
 
   void Garbled(const std::string& why) {
-    EndReason reason =
-        EndReason::Of([&why] { return i18n::Format("its output could not be decoded ({})", why); });
+    EndReason reason = EndReason::Of(
+        [&why] { return i18n::Format("the worker's output could not be decoded ({})", why); });
     if (draining) {
       kill_reason = std::move(reason);
     } else {
@@ -368,8 +369,8 @@ struct WorkerClient::Impl {
           hopeless = true;  // a new process would send the same protocol version
           Kill(EndReason::Of([&hello] {
             return i18n::Format(
-                "it uses protocol {}, but this program uses protocol {}; build both from the same "
-                "version",
+                "the worker uses protocol {}, but this program uses protocol {}; build both from "
+                "the same version",
                 hello.protocol(), kProtocol);
           }));
           return true;
