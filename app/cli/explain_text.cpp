@@ -223,8 +223,8 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   if (r.anew) {
     notes += Prose(i18n::Text(
         "A replay with other settings also allocates the blocks that are older than the recording. "
-        "Its changes are relative to the row \"as recorded, older blocks allocated anew\". The row "
-        "for empty_cache() applies to the unchanged recording."));
+        "Its changes are relative to the row \"as recorded, older blocks allocated again\". The "
+        "row for empty_cache() applies to the unchanged recording."));
   }
   return text + table.Text() + notes + "\n";
 }

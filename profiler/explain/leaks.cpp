@@ -73,10 +73,10 @@ std::string Headline(const Leaks& leaks) {
     return i18n::Format("No leak: everything that {} steps allocated was freed or replaced.",
                         leaks.steps.size());
   }
-  std::string text =
-      i18n::Format("The program never frees {} per step, allocated at {} call site{}.",
-                   FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)), leaks.leaks.size(),
-                   leaks.leaks.size() == 1 ? "" : "s");
+  std::string text = i18n::Format(
+      "In every step, the program allocates {} that it never frees, at {} call site{}.",
+      FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)), leaks.leaks.size(),
+      leaks.leaks.size() == 1 ? "" : "s");
   if (leaks.steps_until_full > 0) {
     text += i18n::Format(" At this rate the device is full after {:.0f} more steps.",
                          leaks.steps_until_full);

@@ -188,8 +188,8 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     why += (why.empty() ? "" : "; ") + std::string(made.message());
   }
   return absl::FailedPreconditionError(i18n::Format(
-      "the program's changes to files cannot be isolated here ({}). Run it where user namespaces "
-      "are allowed. With --no-isolation, it runs here and changes real files",
+      "the program's changes to files cannot be isolated here ({}). Run the program where user "
+      "namespaces are allowed. With --no-isolation, the program runs here and changes real files",
       why));
 }
 

@@ -21,7 +21,8 @@ constexpr std::string_view kPattern = TEXT_MARK(
     "expected all, first-layer, last-layer or a pattern over parameter names, such as \"*.mlp.*\"");
 constexpr std::string_view kLengths = TEXT_MARK(
     "expected a list (\"400,1536,400\") or ranges (\"256-1024\") of lengths for at most 4096 "
-    "successive micro-batches, each from 1 to 1048576; empty: every length is seq");
+    "successive micro-batches, each length from 1 to 1048576. If the value is empty, every length "
+    "is seq");
 constexpr std::string_view kPath =
     TEXT_MARK("expected the path of a file, at most 4096 characters");
 constexpr int64_t kMaxLength = 1 << 20;
