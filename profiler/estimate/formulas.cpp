@@ -155,7 +155,7 @@ constexpr Row kRows[] = {
     {"reversible", TEXT_MARK("Formula only, not planned: reversible layers"),
      "2 * e * b * s * h + block",
      TEXT_MARK("only the last layer's outputs are kept; the inputs of each layer are computed "
-               "again from its outputs")},
+               "again from the outputs of this layer")},
     {"block-gelu", TEXT_MARK("Kept by a transformer layer with GELU"),
      "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
      TEXT_MARK("kept tensors: inputs, outputs, means and deviations of both norms; q, k, v and the "

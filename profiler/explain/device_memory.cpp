@@ -207,23 +207,24 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   m.asked_ns = last.time_ns;
   if (last.total) m.total = *last.total;
   add(What::kContext, context_,
-      i18n::Format("memory {} in the first NVML query (at {}), minus the parts above",
+      i18n::Format("memory {} according to the first NVML query (at {}), minus the parts above",
                    of_process_ ? i18n::Text("of this process")
                                : i18n::Text("of all processes (NVML did not report each process)"),
                    at(first)),
       source);
   if (of_process_)
     add(What::kOtherProcesses, std::max<int64_t>(0, Signed(*last.used) - Signed(*last.process)),
-        i18n::Format("memory of all processes minus memory of this process, in the NVML query at "
-                     "{}. If there are no other processes, this is the driver's own memory",
-                     at(last)),
+        i18n::Format(
+            "memory of all processes minus memory of this process, according to the NVML query at "
+            "{}. If there are no other processes, this is the driver's own memory",
+            at(last)),
         source);
   add(What::kDriver, Signed(last.driver.value_or(0)), i18n::Text("NVML: reserved"), source);
   add(What::kRemainder, UsedBy(last) - AccountedAt(last.time_ns) - context_,
-      i18n::Format(
-          "memory in the last NVML query (at {}), minus the parts above. This remainder is code "
-          "that was loaded since the first query, and memory that was not recorded",
-          at(last)),
+      i18n::Format("memory according to the last NVML query (at {}), minus the parts above. This "
+                   "remainder is code "
+                   "that was loaded since the first query, and memory that was not recorded",
+                   at(last)),
       source);
   return m;
 }

@@ -66,7 +66,8 @@ bool Judge(Leak& leak) {
 std::string Headline(const Leaks& leaks) {
   if (!leaks.known) {
     return i18n::Format(
-        "Too few steps to tell a leak from temporary growth: {} recorded, {} needed.",
+        "There are too few steps to tell a leak from temporary growth: {} steps are recorded, {} "
+        "are needed.",
         leaks.steps.size(), kFewestSteps);
   }
   if (leaks.leaks.empty()) {

@@ -264,14 +264,15 @@ std::string Isolation::Description() const {
     return i18n::Text("No isolation: the program changes real files.");
   std::vector<std::string> sentences = {
       mode_ == IsolationMode::kCopy
-          ? i18n::Text("The program's changes to files stay in a temporary layer: other programs "
-                       "do not see them, and they are deleted afterwards. Your files are not "
-                       "changed. Isolation: copy on write in libc's functions, and a system call "
-                       "filter (docs/security.md lists the limits, such as static programs).")
+          ? i18n::Text(
+                "The program's changes to files stay in a temporary layer: other programs do not "
+                "see them, and they are deleted afterwards. Your files are not changed. The "
+                "isolation uses copy on write in libc's functions, and a system call filter. "
+                "docs/security.md lists the limits of this isolation, such as static programs.")
           : i18n::Text(
-                "The program's changes to files stay in a temporary layer: other programs do "
-                "not see them, and they are deleted afterwards. Your files are not changed. "
-                "Isolation: overlay (limits: docs/security.md).")};
+                "The program's changes to files stay in a temporary layer: other programs do not "
+                "see them, and they are deleted afterwards. Your files are not changed. The "
+                "isolation uses overlayfs; docs/security.md lists the limits of this isolation.")};
   const auto name = [&](const std::vector<std::string>& paths, const auto& sentence) {
     if (!paths.empty()) sentences.push_back(sentence(absl::StrJoin(paths, ", ")));
   };
