@@ -230,7 +230,7 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   std::ranges::max_element(peak.lines, {}, [](const Line& line) {
     return line.formula.value;
   })->planned = Planned::kPeak;
-  peak.note = TEXT_MARK("Not included: rounding of blocks, workspaces, temporaries.");
+  peak.note = TEXT_MARK("The estimate omits workspaces, temporaries and the rounding of blocks.");
   return peak;
 }
 

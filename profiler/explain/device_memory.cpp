@@ -184,7 +184,8 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
       source);
   add(What::kUnplaced, Signed(f.unplaced),
       history +
-          i18n::Text("; it is not recorded whether this memory is in holes or in free segments"),
+          i18n::Text(
+              "; the trace does not record whether this memory is in holes or in free segments"),
       source);
 
   const int64_t now = m.context.time_ns;

@@ -323,9 +323,10 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
   if (makers.empty()) return std::nullopt;
   const auto most =
       std::ranges::max_element(makers, {}, [](const auto& one) { return one.second; });
-  return OfBlocks(f, pile, kMediumShare,
-                  i18n::Format("{} are copies of tensors in another dtype, most of them made in {}",
-                               FormatBytes(pile.bytes), most->first));
+  return OfBlocks(
+      f, pile, kMediumShare,
+      i18n::Format("{} are copies of tensors in another dtype; most of these copies are made in {}",
+                   FormatBytes(pile.bytes), most->first));
 }
 
 // Finds blocks of half a parameter's size that a module allocated in a forward pass. If operators

@@ -79,7 +79,7 @@ std::string Headline(const Leaks& leaks) {
       FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)), leaks.leaks.size(),
       leaks.leaks.size() == 1 ? "" : "s");
   if (leaks.steps_until_full > 0) {
-    text += i18n::Format(" At this rate the device is full after {:.0f} more steps.",
+    text += i18n::Format(" At this rate, the device will be full after {:.0f} more steps.",
                          leaks.steps_until_full);
   }
   return text;

@@ -175,10 +175,11 @@ class Finder {
     const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
     const uint64_t extra = all - std::min(all, gradients);
     Add(i18n::Text("two micro-batches (gradient accumulation)"),
-        formula + (extra == 0 ? ""
-                              : i18n::Format(", minus {} for the gradients of the first "
-                                             "micro-batch, which stay allocated during the second",
-                                             FormatBytes(extra))),
+        formula + (extra == 0
+                       ? ""
+                       : i18n::Format(", minus {} for the gradients of the first micro-batch, "
+                                      "because these gradients stay allocated during the second",
+                                      FormatBytes(extra))),
         half, request, extra);
   }
 

@@ -215,7 +215,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
             options.mode == IsolationMode::kAuto ? NotCopyable(folder_) : "";
         !foreign.empty())
       return absl::FailedPreconditionError(i18n::Format(
-          "overlayfs cannot copy {}, which belongs to another user or group", foreign));
+          "overlayfs cannot copy {}, because it belongs to another user or group", foreign));
     // With this library preloaded, the program can rename folders of the lower layer.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;

@@ -379,8 +379,8 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   about.pid = pid;
   about.ended = "end";  // how it ended is not known
   about.virtual_clock = process.activities.facts().virtual_clock;
-  about.assumptions.push_back({TEXT_MARK("only driver calls were recorded: without Python's hooks, "
-                                         "the memory's purpose is unknown"),
+  about.assumptions.push_back({TEXT_MARK("only driver calls were recorded. Without the hooks in "
+                                         "Python, the purpose of the memory is unknown"),
                                "CUPTI", 0});
   if (about.virtual_clock) about.assumptions.push_back(run::HostAssumption());
   about.model.name = "a program without Python";

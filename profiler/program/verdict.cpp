@@ -114,7 +114,7 @@ std::string WarningOf(const Program& seen, const Outcome& outcome) {
   const About* const failed = outcome.exit_status == 0 ? FirstFailure(seen) : nullptr;
   if (failed == nullptr) return "";
   return i18n::Format(
-      "process {} failed ({}), but the program ended with status 0: the trace lacks the work of "
+      "process {} failed ({}), but the program ended with status 0. The trace lacks the work of "
       "the failed process",
       failed->pid, ShortException(WhyOf(*failed)));
 }

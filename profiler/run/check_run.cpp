@@ -62,8 +62,8 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
 absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   // GPT-2's positions end where their table ends. Rotary positions of other models do not end.
   if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
-    return Bad(i18n::Format("seq = {} is longer than the model's {} positions", config.seq,
-                            model.max_positions));
+    return Bad(i18n::Format("seq = {} is longer than the model's maximum of {} positions",
+                            config.seq, model.max_positions));
   }
   return absl::OkStatus();
 }
@@ -274,8 +274,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 }
 
 Assumption HostAssumption() {
-  return {TEXT_MARK("every host is assumed to launch a kernel in 10 us; a step that waits for its "
-                    "host may take more or less time"),
+  return {TEXT_MARK("every host is assumed to launch a kernel in 10 us. If a step waits for its "
+                    "host, it may take more or less time than planned"),
           TEXT_MARK("host times")};
 }
 

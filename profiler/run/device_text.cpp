@@ -117,7 +117,7 @@ bool IsName(std::string_view text) {
 }
 
 const std::array kFigures = {
-    Figure{"name", TEXT_MARK("expected up to 120 characters without comma and semicolon"),
+    Figure{"name", TEXT_MARK("expected up to 120 characters, without commas and semicolons"),
            [](std::string_view t, Device& d) {
              t = base::Trimmed(t);
              if (IsName(t)) d.name = t;
@@ -476,9 +476,10 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
 
 absl::StatusOr<Device> DeviceFromText(std::string_view text) {
   if (text.size() > kMaxText)
-    return Bad(i18n::Format(
-        "the device description has {} bytes, more than a GPU name or NAME=VALUE list may have",
-        text.size()));
+    return Bad(
+        i18n::Format("the device description has {} bytes, which is too long for a GPU name or a "
+                     "NAME=VALUE list",
+                     text.size()));
   if (text.find_first_of("=,") == std::string_view::npos) return Named(text);
   Figures figures;
   while (true) {

@@ -217,7 +217,7 @@ TEST(DeviceText, RejectsInvalidFiguresByName) {
   EXPECT_THAT(TextError("rtx-4091,memory=8GiB"), HasSubstr("did you mean \"rtx-4090\""));
   EXPECT_THAT(TextError(good + ",context=8GiB"), HasSubstr("cannot hold the CUDA context"));
   EXPECT_THAT(TextError("my_gpu.json"), HasSubstr("is the name of a file"));
-  EXPECT_THAT(TextError(std::string(5000, 'a')), HasSubstr("more than a GPU name"));
+  EXPECT_THAT(TextError(std::string(5000, 'a')), HasSubstr("too long for a GPU name"));
   EXPECT_THAT(TextError(""), HasSubstr("device: the device table has no \"\""));
 }
 
