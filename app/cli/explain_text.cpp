@@ -228,7 +228,7 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
     notes += Prose(i18n::Text(
         "A replay with other settings also allocates the blocks that are older than the recording. "
         "The changes of such a replay are relative to the row \"as recorded, older blocks "
-        "allocated anew\". The row for empty_cache() applies to the unchanged recording."));
+        "allocated again\". The row for empty_cache() applies to the unchanged recording."));
   }
   return text + table.Text() + notes + "\n";
 }

@@ -205,7 +205,7 @@ double ValueOf(const Section& section, std::string_view id) {
 // the plan's peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
-  Section peak{.title = TEXT_MARK("Peak: the largest of these"), .note = {}, .lines = {}};
+  Section peak{.title = TEXT_MARK("Peak: the largest of these values"), .note = {}, .lines = {}};
   double activations = ValueOf(kept, s.segment > 0 ? "boundaries" : "activations");
   for (const Line& line : kept.lines) {
     if (line.formula.id.starts_with("last-")) activations += line.formula.value;
@@ -230,7 +230,7 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   std::ranges::max_element(peak.lines, {}, [](const Line& line) {
     return line.formula.value;
   })->planned = Planned::kPeak;
-  peak.note = TEXT_MARK("Not included: rounding of blocks, workspaces, temporaries.");
+  peak.note = TEXT_MARK("The estimate omits workspaces, temporaries and the rounding of blocks.");
   return peak;
 }
 

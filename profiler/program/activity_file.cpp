@@ -214,7 +214,7 @@ std::vector<std::string> ActivityFile::Warnings() const {
         TEXT_MARK("the activity file reached its limit: later activities are missing"));
   if (damaged_)
     warnings.push_back(
-        TEXT_MARK("the activity file is damaged: records after the damage are missing"));
+        TEXT_MARK("the activity file is damaged: the records that follow the damage are missing"));
   return warnings;
 }
 

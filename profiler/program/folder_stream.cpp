@@ -223,8 +223,8 @@ absl::Status FolderReceiver::TakeFrame(const trace::Frame& frame) {
     uint64_t version = 0;
     if (!trace::GetVarint(at, at + frame.payload.size(), version) || version != kVersion)
       return absl::FailedPreconditionError(i18n::Format(
-          "vramscope on the other computer has a different version (its stream has version {}, "
-          "this vramscope reads version {}); install the same version there",
+          "vramscope on the other computer has a different version: it sends stream version {}, "
+          "but this vramscope reads version {}. Install the same version of vramscope there",
           version, kVersion));
     greeted_ = true;
     return absl::OkStatus();

@@ -328,7 +328,7 @@ absl::Status HistoryReader::ReadMore(const std::string& folder) {
     if (read.ok() && !*read) break;
     if (!read.ok()) {
       if (impl.next == 0 || absl::IsCancelled(read.status())) return read.status();
-      impl.joiner.Warn(i18n::English("the history ends early: chunk {}: {}", impl.next,
+      impl.joiner.Warn(i18n::English("the history ends early, at chunk {}: {}", impl.next,
                                      std::string(read.status().message())));
       impl.ended = true;
       break;

@@ -42,7 +42,7 @@ absl::Status CheckSizes(const RunConfig& config) {
   if (config.batch % config.micro_batches != 0) {
     return Bad(
         i18n::Format("batch = {} cannot be divided into micro_batches = {}: batch is the number of "
-                     "samples of one optimizer step; choose a divisor of it",
+                     "samples in one optimizer step, and micro_batches must be a divisor of it",
                      config.batch, config.micro_batches));
   }
   return absl::OkStatus();
@@ -52,8 +52,8 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
   if (config.Get("attention").starts_with("flash") && model.sliding_window > 0 &&
       config.seq >= model.sliding_window) {
     return Bad(
-        i18n::Format("attention=flash cannot apply a sliding window of {} to sequences of {}; use "
-                     "attention=math or eager, or seq < {}",
+        i18n::Format("attention=flash cannot apply a sliding window of {} tokens to sequences of "
+                     "{} tokens. Use attention=math or attention=eager, or set seq below {}",
                      model.sliding_window, config.seq, model.sliding_window));
   }
   return absl::OkStatus();
@@ -62,8 +62,8 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
 absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   // GPT-2's positions end where their table ends. Rotary positions of other models do not end.
   if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
-    return Bad(i18n::Format("seq = {} is longer than the model's {} positions", config.seq,
-                            model.max_positions));
+    return Bad(i18n::Format("seq = {} is longer than the model's maximum of {} positions",
+                            config.seq, model.max_positions));
   }
   return absl::OkStatus();
 }
@@ -274,8 +274,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 }
 
 Assumption HostAssumption() {
-  return {TEXT_MARK("every host is assumed to launch a kernel in 10 us; a step that waits for its "
-                    "host may take more or less time"),
+  return {TEXT_MARK("every host is assumed to launch a kernel in 10 us. If a step waits for its "
+                    "host, it may take more or less time than planned"),
           TEXT_MARK("host times")};
 }
 
@@ -296,8 +296,8 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
   const bool shared = all.ok() && all->integrated;
-  return {shared ? i18n::English("CUDA context and libraries take {}; nothing else uses the memory "
-                                 "that GPU and processor share",
+  return {shared ? i18n::English("CUDA context and libraries take {}. Nothing else uses the memory "
+                                 "that the GPU shares with the processor",
                                  takes)
                  : i18n::English("CUDA context and libraries take {}", takes),
           of_table ? i18n::English("device table: {}", device.key)

@@ -117,7 +117,7 @@ bool IsName(std::string_view text) {
 }
 
 const std::array kFigures = {
-    Figure{"name", TEXT_MARK("expected up to 120 characters without comma and semicolon"),
+    Figure{"name", TEXT_MARK("expected up to 120 characters, without commas and semicolons"),
            [](std::string_view t, Device& d) {
              t = base::Trimmed(t);
              if (IsName(t)) d.name = t;
@@ -218,7 +218,7 @@ const Figure* FindFigure(std::string_view name) {
 absl::Status UnknownFigure(std::string_view name) {
   const std::vector<std::string_view> names = FigureNames();
   const std::string_view near = Nearest(name, names.data(), names.data() + names.size());
-  return Bad(i18n::Format("unknown figure {}{}; the figures are: like, {}", Quoted(name),
+  return Bad(i18n::Format("unknown property {}{}; the properties are: like, {}", Quoted(name),
                           near.empty() ? "" : i18n::Format(" (did you mean \"{}\"?)", near),
                           fmt::join(names, ", ")));
 }
@@ -239,7 +239,8 @@ std::string Slug(std::string_view name) {
 absl::Status UnknownName(std::string_view name) {
   if (name.ends_with(".json") || name.find('/') != std::string_view::npos) {
     return Bad(
-        i18n::Format("{} is a file; give a file with --device, --set device=... or in a run.json",
+        i18n::Format("{} is the name of a file. Give a file with --device, with --set device=..., "
+                     "or in a run.json",
                      Quoted(name)));
   }
   std::vector<std::string_view> keys;
@@ -247,8 +248,8 @@ absl::Status UnknownName(std::string_view name) {
   const std::string slug = Slug(name);
   const std::string_view near = Nearest(slug, keys.data(), keys.data() + keys.size());
   return Bad(i18n::Format(
-      "no {} in the device table{}; choose from `vramscope devices`, or give figures: "
-      "memory=24GiB,compute_capability=8.6,multiprocessors=28",
+      "the device table has no {}{}. Choose a name that `vramscope devices` lists, or give "
+      "properties: memory=24GiB,compute_capability=8.6,multiprocessors=28",
       Quoted(name), near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near)));
 }
 
@@ -369,7 +370,7 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
   if (open("bf16")) d.bf16_flops = d.fp32_flops * (like.bf16_flops / like.fp32_flops);
   if (open("peers")) d.peers = like.peers;
   d.sources.Give(FiguresAmong(given), TEXT_MARK("given"));
-  d.sources.Assume(assumed, "as the " + like.name);
+  d.sources.Assume(assumed, "like the " + like.name);
   d.source = d.sources.Text();
 }
 
@@ -461,7 +462,7 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
   }
   if (d.context_bytes >= d.memory_bytes) {
     return Bad(i18n::Format(
-        "memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE",
+        "memory: {} cannot hold the CUDA context of {}; set more memory, or a smaller context=SIZE",
         FormatBytes(d.memory_bytes), FormatBytes(d.context_bytes)));
   }
   // Writes the normalised text: the given figures, in the order of kFigures.
@@ -475,9 +476,10 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
 
 absl::StatusOr<Device> DeviceFromText(std::string_view text) {
   if (text.size() > kMaxText)
-    return Bad(i18n::Format(
-        "the device description has {} bytes, more than a GPU name or NAME=VALUE list may have",
-        text.size()));
+    return Bad(
+        i18n::Format("the device description has {} bytes, which is too long for a GPU name or a "
+                     "NAME=VALUE list",
+                     text.size()));
   if (text.find_first_of("=,") == std::string_view::npos) return Named(text);
   Figures figures;
   while (true) {

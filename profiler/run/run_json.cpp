@@ -62,7 +62,8 @@ bool Known(std::string_view path) { return IsLeaf(path) || !KeysOfGroup(path).em
 std::string WhatIsExpected(std::string_view path) {
   if (path == "model") return i18n::Text("expected the name of a preset in quotes");
   if (path == "model_config_json") {
-    return i18n::Text("expected the text of a config.json as one string; --model reads a file");
+    return i18n::Text(
+        "expected the text of a config.json as one string. To read a file, use --model");
   }
   return Expected(*FindSpec(path));
 }

@@ -128,7 +128,7 @@ class CheckProgram(unittest.TestCase):
         result = subprocess.run([VRAMSCOPE, "check", "--budget", "1GiB", "--device", "1", "--preset", "gpt2"], capture_output=True,
                                 text=True, timeout=240)
         self.assertEqual(result.returncode, BAD_INPUT, result.stderr)
-        self.assertIn('no "1" in the device table', result.stderr)
+        self.assertIn('the device table has no "1"', result.stderr)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Checkpointing(Toggle):
     def by_structure(self, module):
         name, blocks = repeated_blocks(module)
         if not blocks:
-            self.refuse("%s has no list of blocks of the same class" % type(module).__name__)
+            self.refuse("%s has no list of modules of the same class" % type(module).__name__)
         elif self.reach("for block in %s:" % (("model." + name) if name else "model"),
                         "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=%s)"
                         % self.settings["use_reentrant"]):
@@ -271,7 +271,7 @@ class Attention(Toggle):
         if which and have == "sdpa":
             self.already("%s uses sdpa by default" % which)
         elif which:
-            self.refuse("%s uses %s, because it has no sdpa" % (type(model).__name__, have))
+            self.refuse("%s uses %s, because this model has no sdpa implementation" % (type(model).__name__, have))
         elif self.reached and have != self.value:
             self.override("%s nevertheless uses %s" % (type(model).__name__, have))
         return model

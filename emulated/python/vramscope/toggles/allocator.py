@@ -45,7 +45,7 @@ class _Setting(Toggle):
         settings = recorder.snapshot().get("allocator_settings") or {}
         have = settings.get(self.snapshots)
         if have is not None and not self.same(have):
-            self.override("the program itself sets %s=%s, which the allocator has at the end" % (self.key, have))
+            self.override("the program itself sets %s=%s, and the allocator has this value at the end" % (self.key, have))
 
 
 @toggle

@@ -134,7 +134,7 @@ class OptimizerImpl(Toggle):
             wanted = self.settings[self.value]
             for group in optimizer.param_groups:
                 if any(bool(group[name]) != value for name, value in wanted.items() if name in group):
-                    self.override("the program sets %s of its parameter groups afterwards" % "foreach and fused")
+                    self.override("the program sets %s of the optimizer's parameter groups afterwards" % "foreach and fused")
 
     def absent(self):
         return "the program creates no optimizer of torch.optim"
@@ -202,7 +202,7 @@ class StepInBackward(Toggle):
 
     def finish(self):
         session = self.session
-        why = ("gradients are clipped in %s, which needs all of them at once" % session.clips if session.clips else
+        why = ("gradients are clipped in %s, and clipping needs all gradients at once" % session.clips if session.clips else
                "gradients are scaled in %s" % session.scales if session.scales else
                "the program accumulates gradients over several batches" if session.accumulates else "")
         if why and not session.library:
