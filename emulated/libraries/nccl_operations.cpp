@@ -312,7 +312,7 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (ranks > 1) {
     Assume("NCCL memory of a communicator of " + std::to_string(ranks) +
                " ranks, by NCCL 2.28's rules: " + MiBText(memory.least) + " to " + MiBText(bytes) +
-               " depending on channels and algorithms; the maximum is used",
+               ", depending on channels and algorithms. The maximum is used",
            "ncclCommInitRank", bytes);
     Assume("NCCL: durations of collectives, computed from the bandwidth between GPUs",
            "ncclCommInitRank", 0);

@@ -241,7 +241,7 @@ function, the import still succeeds."""
         result = self.plan("import torch\nimport safetensors.torch\ntorch.allocate(4 << 20)\nprint('done, ' + safetensors.torch.version)\n", "--json")
         self.expect(result, 0, "done, another")
         (what, where), = self.missing(json.loads(result.stdout))
-        self.assertEqual(what, "this safetensors: safetensors.torch is used without the hook")
+        self.assertEqual(what, "this safetensors: safetensors.torch is used without vramscope's hook")
         self.assertIn("'save_file'", where)
 
     def missing(self, answer):
@@ -490,7 +490,7 @@ host."""
         self.expect(result, 0)
         answer = json.loads(result.stdout)
         self.assertEqual(answer["program"]["recognised"], {"launches": 5, "known": 0})
-        self.assertIn(("0.0 % of 5 launches run known kernels; the times of the others are assumed from their thread counts", "_Z3addPfi"),
+        self.assertIn(("0.0 % of 5 launches run known kernels. The times of the other kernels are assumed from their thread counts", "_Z3addPfi"),
                       [(a["what"], a["where"]) for a in answer["assumptions"]])
 
     def test_several_processes_are_told_apart(self):

@@ -73,7 +73,7 @@ def _sparse(function, values):
                 values.tell(tensor, int(known.count_nonzero()))
                 values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # for a mask that PyTorch counts instead
             elif values.unknown(tensor):
-                values.assume("a computed tensor that is converted to a sparse tensor is assumed to contain no zeros")
+                values.assume("a tensor computed on the GPU is assumed to contain no zeros when the program converts it to a sparse tensor")
         return function(tensor, *args, **kwargs)
 
     return wrapper

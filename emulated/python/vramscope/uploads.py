@@ -274,7 +274,7 @@ def _forced(library, name, function, forced):
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
-        record.assume("%s sends nothing in a plan (%s)" % (library, ", ".join("%s=%r" % pair for pair in forced.items())), "%s.%s" % (library, name))
+        record.assume("in a plan, %s sends nothing (%s)" % (library, ", ".join("%s=%r" % pair for pair in forced.items())), "%s.%s" % (library, name))
         args, kwargs = replaced(args, kwargs)
         return function(*args, **kwargs)
 
