@@ -42,8 +42,8 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   const FooterFile file(path);
   if (file.bytes() == 0 || (*input)->compressed())
     return absl::InvalidArgumentError(
-        i18n::Format("'{}' has no index. Only a plain .trace file has an index, but not a pipe and "
-                     "not a gzip or zstd file",
+        i18n::Format("'{}' has no index. Only plain .trace files have an index; pipes and gzip or "
+                     "zstd files have none",
                      DisplayName(path)));
   const std::optional<Frame> first = file.At(0);
   if (!first.has_value() || first->type != FrameType::kTraceHeader) return NotATrace(path, **input);
