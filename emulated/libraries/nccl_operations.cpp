@@ -300,7 +300,8 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   GrowContext(made->device, ContextPart::kNccl);
   if (kernels > 0) {
     ThePlatform().memory.GrowContext(made->device, kernels);
-    Assume("NCCL's kernels, as measured on an H200 with NCCL 2.28", "ncclCommInitRank", kernels);
+    Assume("memory of NCCL's kernels, as measured on an H200 with NCCL 2.28", "ncclCommInitRank",
+           kernels);
   }
   if (ThePlatform().memory.TakePhysical(made->device, bytes) != Result::kSuccess) {
     t_last_error = "out of memory: a communicator's buffers need " + std::to_string(bytes >> 20) +

@@ -57,7 +57,7 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "live over steps: no gradient has the size of this block",
     "live over steps: allocated where batches are made, or one of two or four equal blocks whose "
     "size suits integers",
-    "older than the recording: has the size of a parameter, freed outside of the optimizer",
+    "older than the recording: has the size of a parameter, and is freed outside of the optimizer",
     "older than the recording: freed in the optimizer's step",
     "older than the recording: freed in backward",
     "older than the recording: freed",

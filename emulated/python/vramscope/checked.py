@@ -131,7 +131,7 @@ def _exponentials(function, values):
     def wrapper(input):
         if not values.counted_on_gpu(input) or input.dim() < 3 or math.prod(input.shape[:-2]) < 2:
             return function(input)
-        values.assume("the matrix exponentials of a batch are assumed to be computed one at a time, which needs less memory")
+        values.assume("the matrix exponentials of a batch are assumed to be computed one at a time, which needs less memory than computing several together")
         return torch.stack([function(matrix) for matrix in input.reshape(-1, *input.shape[-2:])]).view(input.shape)
 
     return wrapper

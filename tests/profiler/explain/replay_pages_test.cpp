@@ -237,7 +237,7 @@ TEST(Reclaim, ReportsFullGpuAndInfersItsMemory) {
   EXPECT_EQ(reclaim->as_recorded.retries, reclaim->releases.gpu_full);
   EXPECT_LE(reclaim->as_recorded.peak_reserved, 200 * kMiB);
   EXPECT_THAT(reclaim->headline, HasSubstr("times because the GPU was full."));
-  EXPECT_THAT(reclaim->headline, HasSubstr("of segments (inferred:"));
+  EXPECT_THAT(reclaim->headline, HasSubstr("of segments (inferred from "));
   const Remedy* collect = Find(*reclaim, "garbage");
   ASSERT_NE(collect, nullptr);
   EXPECT_THAT(collect->note, HasSubstr("inferred"));

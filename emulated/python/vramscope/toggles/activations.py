@@ -14,7 +14,7 @@ def _trains(torch, module):
 @toggle
 class Checkpointing(Toggle):
     name, label, group = "checkpointing", "Activation checkpointing", "activations"
-    explains = "Only the inputs of each repeated block are kept; backward recomputes the rest, which takes about a third more time"
+    explains = "Only the inputs of each repeated block are kept. Backward recomputes the rest, and the training takes about a third more time"
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
     reduces = {"Activation": 0.8, "Autograd detail": 0.2}
     applies_to = "TrainingArguments, models with a method that enables checkpointing, and models with a list of blocks of the same class"
