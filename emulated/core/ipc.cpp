@@ -95,8 +95,8 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
       return result;
     memory.SetMapped(opened.address, opened.bytes, contents.device);
     Assume(
-        "memory that this process opens from another process uses no GPU memory in this process, "
-        "and its values are unknown",
+        "memory opened from another process (CUDA IPC) is not counted as GPU memory of this "
+        "process, and its values are unknown",
         "cudaIpcOpenMemHandle", opened.bytes);
   }
   ++opened.times;
@@ -138,7 +138,7 @@ Result OpenEvent(const IpcHandle& handle, void** event) {
   Contents contents;
   if (const Result result = Read(handle, kEvent, &contents); result != Result::kSuccess)
     return result;
-  Assume("events of another process are treated as completed", "cudaIpcOpenEventHandle", 0);
+  Assume("CUDA events of another process are treated as completed", "cudaIpcOpenEventHandle", 0);
   return ThePlatform().streams.CreateEvent(contents.device, 0, event);
 }
 

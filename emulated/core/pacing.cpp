@@ -437,7 +437,8 @@ void GiveTurns(int64_t now) {
     pace.broken = true;
     lock.unlock();
     Assume(
-        "a polling thread did not return, so the state that it observes depends on the wall clock",
+        "a polling thread did not return in time, so the state that this thread observes depends "
+        "on the wall clock",
         "NCCL's watchdog", 0);
   }
 }

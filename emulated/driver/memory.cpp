@@ -143,7 +143,8 @@ VRAMSCOPE_ALSO(cuMemAllocPitch, cuMemAllocPitch_v2)
 Status cuMemAllocManaged(Pointer* pointer, size_t bytes, unsigned) {
   void* address = nullptr;
   const int64_t begin = ThePlatform().clock.now();
-  Assume("managed memory is in host memory and uses no GPU memory", "cuMemAllocManaged", bytes);
+  Assume("managed memory is allocated in host memory and is not counted as GPU memory",
+         "cuMemAllocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, &address);
   *pointer = reinterpret_cast<Pointer>(address);
   if (result == Result::kSuccess) {

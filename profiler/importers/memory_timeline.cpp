@@ -208,8 +208,8 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
     r.lost = i18n::English("the file is truncated or damaged: {}", std::string(status.message()));
   SetTimes(r);
   r.warnings.push_back(
-      TEXT_MARK("the file has no addresses: each free is assigned to the latest block with the "
-                "same size and category, which does not change sums and categories"));
+      TEXT_MARK("the file has no addresses, so each free is assigned to the latest block with the "
+                "same size and category. This does not change sums and categories"));
   if (reader.unusable() > 0)
     r.warnings.push_back(
         reader.unusable() == 1

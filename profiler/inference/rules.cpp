@@ -30,7 +30,7 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "order: no optimizer step or zero_grad, so one pass is one step",
     "unmarked: gradients are freed together",
     "unmarked: the sequence of requests repeats",
-    "unmarked: blocks saved for backward accumulate, until the loss",
+    "unmarked: blocks saved for backward accumulate until the loss",
     "unmarked: from the loss until all saved blocks are freed",
     "unmarked: between backward and the next forward",
     "unmarked: gradients are freed together",
@@ -42,21 +42,22 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "lifetime: allocated in backward, still allocated when backward ends",
     "lifetime: allocated and freed in backward",
     "recomputed forward within backward: kept for backward",
-    "recomputed forward within backward: freed in it",
+    "recomputed forward within backward: freed in this forward",
     "lifetime: allocated in the optimizer's step, never freed",
     "lifetime: allocated in the optimizer's step, replaces a state that is freed, and is not "
     "freed itself",
     "lifetime: allocated and freed in the optimizer's step",
-    "lifetime: freed, outside of all phases",
-    "size: equal to a parameter's; live when the recording ends in backward",
-    "size: equal to a cuBLAS workspace's; never freed",
+    "lifetime: freed outside of all phases",
+    "size: equal to the size of a parameter; live when the recording ends in backward",
+    "size: equal to the size of a cuBLAS workspace; never freed",
     "live over steps: for each gradient of this size, one block of this size is a parameter",
     "live over steps: most of the model has no gradients",
     "live over steps: more blocks of this size than gradients; the others are optimizer state",
     "live over steps: one block for each parameter, and backward allocates no gradients",
-    "live over steps: no gradient has its size",
-    "live over steps: allocated where batches are made, or sized like pairs of integers",
-    "older than the recording: has the size of a parameter, freed outside of the optimizer",
+    "live over steps: no gradient has the size of this block",
+    "live over steps: allocated where batches are made, or one of two or four equal blocks whose "
+    "size suits integers",
+    "older than the recording: has the size of a parameter, and is freed outside of the optimizer",
     "older than the recording: freed in the optimizer's step",
     "older than the recording: freed in backward",
     "older than the recording: freed",
@@ -74,8 +75,8 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "stack: a module's forward inside generate()",
     "stack: a checkpoint is written",
     "stack: a checkpoint is read",
-    "state: the number of blocks of every size is a multiple of four (parameter, gradient, two "
-    "moments); their categories follow from addresses alone",
+    "state: for every size, the number of blocks is a multiple of four (parameter, gradient, two "
+    "moments), so the addresses alone determine the categories",
 };
 
 }  // namespace

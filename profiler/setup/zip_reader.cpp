@@ -128,7 +128,7 @@ absl::Status ZipReader::Read(uint64_t offset, char* out, size_t bytes) const {
     const ssize_t got = pread(fd_, out, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return absl::ErrnoToStatus(errno, path_);
-    if (got == 0) return Damaged(i18n::Text("it became shorter while it was read"));
+    if (got == 0) return Damaged(i18n::Text("the file became shorter while it was read"));
     out += got;
     offset += static_cast<uint64_t>(got);
     bytes -= static_cast<size_t>(got);
@@ -214,7 +214,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
       return Damaged(i18n::Format("{} cannot have the stated size", entry.name));
     if (entry.bytes > limits.total_bytes || total > limits.total_bytes - entry.bytes) {
       return absl::ResourceExhaustedError(
-          i18n::Format("{}: it unpacks to more than {} bytes", path_, limits.total_bytes));
+          i18n::Format("{} unpacks to more than {} bytes", path_, limits.total_bytes));
     }
     total += entry.bytes;
     if (entry.stored > size_ || entry.header > directory->offset ||

@@ -224,12 +224,12 @@ class Plan(unittest.TestCase):
         self.expect(result, 0, "done")
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["reserved"], 4 << 20)
-        self.assertEqual(self.missing(answer), [("this torch: values that the program reads back through this function may be 0", "Tensor.scatter_add_")])
+        self.assertEqual(self.missing(answer), [("this version of torch: values that the program reads back through this function may be 0", "Tensor.scatter_add_")])
 
     def test_a_torch_with_another_way_of_saving(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('went on')\n", "--json", FAKE_TORCH_LACKS="save")
         self.expect(result, 0, "went on")
-        self.assertIn("this torch: large checkpoints are written at full size", [what for what, _ in self.missing(json.loads(result.stdout))])
+        self.assertIn("this version of torch: large checkpoints are written at full size", [what for what, _ in self.missing(json.loads(result.stdout))])
 
     def test_a_library_without_the_function_of_a_hook(self):
         """The hook is installed while the program imports the module. If the module lacks the
@@ -241,7 +241,7 @@ function, the import still succeeds."""
         result = self.plan("import torch\nimport safetensors.torch\ntorch.allocate(4 << 20)\nprint('done, ' + safetensors.torch.version)\n", "--json")
         self.expect(result, 0, "done, another")
         (what, where), = self.missing(json.loads(result.stdout))
-        self.assertEqual(what, "this safetensors: safetensors.torch is used without the hook")
+        self.assertEqual(what, "this version of safetensors: safetensors.torch is used without vramscope's hook")
         self.assertIn("'save_file'", where)
 
     def missing(self, answer):
@@ -490,7 +490,7 @@ host."""
         self.expect(result, 0)
         answer = json.loads(result.stdout)
         self.assertEqual(answer["program"]["recognised"], {"launches": 5, "known": 0})
-        self.assertIn(("0.0 % of 5 launches run known kernels; the times of the others are assumed from their thread counts", "_Z3addPfi"),
+        self.assertIn(("0.0 % of 5 launches run known kernels. The times of the other kernels are assumed from their thread counts", "_Z3addPfi"),
                       [(a["what"], a["where"]) for a in answer["assumptions"]])
 
     def test_several_processes_are_told_apart(self):

@@ -99,7 +99,7 @@ def _objects(process, rank, module):
     sent = []
 
     def own():
-        process.assume("objects from other ranks are assumed to equal those that this rank sends", "--as-rank")
+        process.assume("objects from other ranks are assumed to equal the objects that this rank sends", "--as-rank")
         return pickle.loads(pickle.dumps(sent[0])) if sent else None
 
     @functools.wraps(write)

@@ -14,7 +14,7 @@ def _trains(torch, module):
 @toggle
 class Checkpointing(Toggle):
     name, label, group = "checkpointing", "Activation checkpointing", "activations"
-    explains = "Only the inputs of each repeated block are kept; backward recomputes the rest, which takes about a third more time"
+    explains = "Only the inputs of each repeated block are kept. Backward recomputes the rest, and the training takes about a third more time"
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
     reduces = {"Activation": 0.8, "Autograd detail": 0.2}
     applies_to = "TrainingArguments, models with a method that enables checkpointing, and models with a list of blocks of the same class"
@@ -213,7 +213,7 @@ class NoUseCache(Toggle):
 @toggle
 class EvalNoGrad(Toggle):
     name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
-    explains = "A model in evaluation mode keeps no activations for a backward pass that is never run"
+    explains = "A model in evaluation mode keeps no activations for a backward pass that the program never runs"
     reduces, reduces_in = {"Activation": 1, "Autograd detail": 0.5}, "eval"
     applies_to = "models that are called in evaluation mode with gradients enabled"
 
@@ -246,7 +246,7 @@ class EvalNoGrad(Toggle):
 @toggle
 class Attention(Toggle):
     name, label, group, changes = "attention", "Attention implementation of transformers", "activations", ROUNDING
-    explains = "sdpa and flash_attention_2 do not store the matrix of attention scores"
+    explains = "The implementations sdpa and flash_attention_2 do not store the matrix of attention scores"
     values, default, tries = ("sdpa", "flash_attention_2", "eager"), "sdpa", ("sdpa",)
     reduces = {"Activation": 0.5, "Temporary": 0.5}
     applies_to = "models created by transformers' from_pretrained or from_config"
@@ -283,7 +283,7 @@ class Attention(Toggle):
 @toggle
 class SdpaBackend(Toggle):
     name, label, group, changes = "sdpa-backend", "Kernels of scaled_dot_product_attention", "activations", ROUNDING
-    explains = "The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not"
+    explains = "The attention kernels that PyTorch may use. The math kernel stores the matrix of attention scores; the other kernels do not"
     values = ("flash", "efficient", "cudnn", "math")
     applies_to = "calls of scaled_dot_product_attention for which PyTorch chooses other kernels"
 

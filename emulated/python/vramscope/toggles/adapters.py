@@ -52,7 +52,7 @@ class Lora(Toggle):
         if self.reached and self.trained == {False}:
             self.override("the program trains another model")
             if not self.on:
-                self.withdraw("the model created by transformers is not the one that is trained")
+                self.withdraw("the program trains a model other than the one that transformers created")
 
     def absent(self):
         return "the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer"

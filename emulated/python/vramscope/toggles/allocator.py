@@ -90,7 +90,7 @@ class EmptyCache(Toggle):
 
     def training_arguments(self, arguments):
         if not hasattr(arguments, "torch_empty_cache_steps"):
-            self.refuse("this transformers has no TrainingArguments.torch_empty_cache_steps")
+            self.refuse("the installed transformers version has no TrainingArguments.torch_empty_cache_steps")
         elif arguments.torch_empty_cache_steps == int(self.value):
             self.already("torch_empty_cache_steps is already %s" % self.value)
         elif self.reach("TrainingArguments(..., torch_empty_cache_steps=%s)" % self.value):

@@ -17,7 +17,7 @@ class _Argument(Toggle):
         self.set_to = {}
         missing = [name for name in self.needs if not hasattr(arguments, name)]
         if missing:
-            self.refuse("this transformers has no TrainingArguments.%s" % missing[0])
+            self.refuse("the installed transformers version has no TrainingArguments.%s" % missing[0])
             return
         wanted = self.arguments(arguments)
         if wanted and self.reach("TrainingArguments(..., %s)" % ", ".join("%s=%r" % pair for pair in wanted.items())):

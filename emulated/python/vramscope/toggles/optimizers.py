@@ -9,7 +9,7 @@ from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
 @toggle
 class Optimizer(Toggle):
     name, label, group, changes = "optimizer", "Optimizer with less state", "optimizer", TRAINING
-    explains = "Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam's bytes"
+    explains = "Adam keeps two numbers per parameter, Adafactor keeps one row and one column per matrix, and SGD without momentum keeps nothing. 8-bit AdamW keeps a quarter of Adam's bytes"
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
     reduces = {"Optimizer state": 1}
@@ -65,7 +65,7 @@ class Optimizer(Toggle):
             if cls is not kind or self.session.calls.making or self.session.trainer is not None:
                 return object.__new__(cls)
             if not self.available():
-                self.refuse("the package bitsandbytes is not installed" if self.value == "adamw-8bit" else "this torch has no Adafactor")
+                self.refuse("the package bitsandbytes is not installed" if self.value == "adamw-8bit" else "the installed PyTorch version has no Adafactor")
                 return object.__new__(cls)
             bound = inspect.signature(make).bind(None, *args, **kwargs)
             bound.apply_defaults()
@@ -88,7 +88,7 @@ class Optimizer(Toggle):
 @toggle
 class OptimizerImpl(Toggle):
     name, label, group, changes = "optimizer-impl", "Implementation of the optimizer step", "optimizer", NOTHING
-    explains = "foreach allocates temporaries as large as the weights; fused and for-loop allocate none, but for-loop is slow"
+    explains = "The foreach implementation allocates temporaries as large as the weights. The fused and for-loop implementations allocate none, but for-loop is slow"
     values, tries = ("fused", "for-loop", "foreach"), ("fused", "for-loop")
     reduces, reduces_in = {"Temporary": 1}, "optimizer"
     applies_to = "TrainingArguments, and optimizers of torch.optim that have another implementation"
@@ -253,10 +253,10 @@ class ZeroGrad(_Cleared):
 @toggle
 class FreeGradients(_Cleared):
     name, label = "free-gradients", "Freeing gradients right after the step"
-    explains = "If a program clears gradients between forward and backward, they needlessly stay in memory during the forward pass"
+    explains = "If a program clears gradients only between forward and backward, the gradients needlessly stay in memory during the forward pass"
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
-    applies_to = "the program's own loop, if it still has gradients in the next forward pass"
+    applies_to = "the program's own loop, if gradients of the previous step still exist in the next forward pass"
     stale = False  # the optimizer has stepped since the program last cleared gradients
     ours = False
 

@@ -105,7 +105,7 @@ class _Mixed(Toggle):
 @toggle
 class Bf16(_Mixed):
     name, label, argument, kind, excludes = "bf16", "Mixed precision in bfloat16", "bf16", "bfloat16", ("fp16", "weights")
-    explains = "Matrix products and their saved tensors use bfloat16; the weights keep their type, with an additional copy in bfloat16"
+    explains = "Matrix products and their saved tensors use bfloat16. The weights keep their type and get an additional copy in bfloat16"
     applies_to = "TrainingArguments, Accelerator, and models with 32-bit weights that are called outside autocast"
 
     def install(self):
@@ -161,7 +161,7 @@ class Fp16(_Mixed):
 @toggle
 class Weights(Toggle):
     name, label, group, changes = "weights", "16-bit weights", "precision", ROUNDING
-    explains = "Weights, gradients and optimizer state have 16 bits: the training runs at lower precision"
+    explains = "Weights, gradients and optimizer state have 16 bits per number, so the training runs at lower precision"
     values, default, tries, excludes = ("bf16", "fp16"), "bf16", ("bf16",), ("bf16", "fp16")
     reduces = {"Parameter": 0.5, "Gradient": 0.5, "Optimizer state": 0.5, "Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
     applies_to = "models created by transformers' from_pretrained or from_config"
