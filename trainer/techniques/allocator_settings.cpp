@@ -36,27 +36,28 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
            .explanation = "Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, how sizes "
                           "are rounded, and when cached segments are released. The requested sizes "
                           "stay the same, but the reserved memory changes.",
-           .settings = {Setting("max_split_size_mb",
-                                "size in MiB; blocks of at least this size are not split; empty: "
-                                "all blocks are split",
-                                "limit, MiB"),
-                        Setting(
-                            "max_non_split_rounding_mb",
-                            "MiB by which an unsplit block may be larger than requested; empty: 20",
-                            "excess, MiB"),
-                        Setting("roundup_power2_divisions",
-                                "number of divisions between two powers of two, to which sizes are "
-                                "rounded up: \"4\", or by size \"[256:1,512:2,>:8]\"; empty: sizes "
-                                "are rounded up to multiples of 512 bytes",
-                                "divisions"),
-                        Setting("garbage_collection_threshold",
-                                "fraction of the allowed memory; if more is used, cached segments "
-                                "that were unused for long are released (needs "
-                                "per_process_memory_fraction); empty: never",
-                                "from"),
-                        Setting("per_process_memory_fraction",
-                                "fraction of the GPU's memory that may be used; empty: all",
-                                "fraction")},
+           .settings =
+               {Setting("max_split_size_mb",
+                        "smallest size, in MiB, of blocks that are not split; empty: all blocks "
+                        "are split",
+                        "limit, MiB"),
+                Setting("max_non_split_rounding_mb",
+                        "number of MiB by which an unsplit block may be larger than its request; "
+                        "empty: 20",
+                        "excess, MiB"),
+                Setting("roundup_power2_divisions",
+                        "number of divisions between two powers of two. Sizes are rounded up to "
+                        "these divisions. The value is one number (\"4\"), or a number for each "
+                        "range of sizes (\"[256:1,512:2,>:8]\"). Empty: sizes are rounded up to "
+                        "multiples of 512 bytes",
+                        "divisions"),
+                Setting(
+                    "garbage_collection_threshold",
+                    "fraction of the allowed memory above which cached segments that were unused "
+                    "for long are released (needs per_process_memory_fraction); empty: never",
+                    "from"),
+                Setting("per_process_memory_fraction",
+                        "fraction of the GPU's memory that may be used; empty: all", "fraction")},
            .toggles = {Row("split-limit", "Do not split large blocks",
                            "freed blocks stay whole for the next allocation of their size",
                            "max_split_size_mb", "128",

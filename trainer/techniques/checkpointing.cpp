@@ -121,8 +121,8 @@ TechniqueEntry DeclareTechnique_checkpointing() {
            .group = "Activations",
            .title = "Activation checkpointing",
            .explanation =
-               "Only the inputs of a segment of layers are kept. Backward runs the segment again, "
-               "which takes the time of one more forward. The peak then often moves to the loss.",
+               "Only the inputs of a segment of layers are kept. Backward runs each segment again, "
+               "which adds the time of one forward. The peak then often moves to the loss.",
            .settings =
                {{.key = "checkpointing.mode",
                  .help = "which activations are recomputed in backward",
@@ -136,25 +136,26 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                              {"attention", "the attention part of each layer"},
                              {"selective",
                               "each layer, except operators that are slow to recompute"},
-                             {"budget", "each layer, except what fits into a budget"}}},
+                             {"budget", "each layer, except tensors that fit into a budget"}}},
                 {.key = "checkpointing.k",
-                 .help = "layers in a checkpointed segment, for every-k",
+                 .help = "number of layers in a checkpointed segment (checkpointing.mode=every-k)",
                  .kind = run::ValueKind::kInteger,
                  .default_value = "2",
                  .low = 1,
                  .high = 4096,
                  .label = "layers"},
                 {.key = "checkpointing.reentrant",
-                 .help = "torch.utils.checkpoint's use_reentrant: a nested backward "
-                         "(true), or a second run that ends with the last tensor needed "
-                         "(false); selective and budget always use false",
+                 .help = "torch.utils.checkpoint's use_reentrant: \"true\" recomputes in a nested "
+                         "backward, \"false\" in a second run that ends with the last tensor "
+                         "needed. The modes selective and budget always use \"false\"",
                  .kind = run::ValueKind::kChoice,
                  .default_value = "true",
                  .choices = {{"true", ""}, {"false", ""}},
                  .label = "re-entrant"},
                 {.key = "checkpointing.budget",
-                 .help = "for budget: fraction of the bytes of a layer's products and attention "
-                         "that are kept; the tensors that take longest to recompute are kept first",
+                 .help = "for checkpointing.mode=budget: fraction of the bytes of a layer's matrix "
+                         "products and attention that are kept. The tensors that take longest to "
+                         "recompute are kept first",
                  .kind = run::ValueKind::kNumber,
                  .default_value = "0.5",
                  .low = 0,
@@ -192,19 +193,21 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                         .controls = {"checkpointing.reentrant"}},
                        {.id = "checkpoint-selective",
                         .title = "Checkpoint selectively",
-                        .explanation = "keeps attention and every 2nd product, recomputes the rest",
+                        .explanation =
+                            "keeps attention and every second matrix product, recomputes the rest",
                         .on = {{"checkpointing.mode", true, {"selective"}}},
                         .ways = {{{"checkpointing.mode", "selective"}}}},
                        {.id = "checkpoint-budget",
                         .title = "Checkpoint by a budget",
-                        .explanation = "keeps the matrix products with the highest cost per byte",
+                        .explanation =
+                            "keeps the matrix products that cost most to recompute per byte",
                         .on = {{"checkpointing.mode", true, {"budget"}}},
                         .ways = {{{"checkpointing.mode", "budget"}}},
                         .controls = {"checkpointing.budget"}}},
            .rules = {{.when = {{"checkpointing.mode", true, {"ffn", "attention"}},
                                {"model.family", false, {"llama", "gpt2", "vit"}}},
-                      .why = "checkpointing.mode=ffn and attention do not support the layers of "
-                             "{model}; set checkpointing.mode=layer",
+                      .why = "checkpointing.mode=ffn and checkpointing.mode=attention do not "
+                             "support the layers of {model}; set checkpointing.mode=layer",
                       .instead = {{"checkpointing.mode", "layer"}}}},
            .implies = {"the model's KV cache is disabled"}},
       .fit = {{.row = "checkpoint-layer"},
