@@ -33,9 +33,9 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
           {.id = "allocator-settings",
            .group = "Allocator",
            .title = "Allocator settings",
-           .explanation = "Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, how sizes "
-                          "are rounded, and when cached segments are released. The requested sizes "
-                          "stay the same, but the reserved memory changes.",
+           .explanation = "These settings of PYTORCH_CUDA_ALLOC_CONF control how blocks are split, "
+                          "how sizes are rounded, and when cached segments are released. The "
+                          "requested sizes stay the same, but the reserved memory changes.",
            .settings =
                {Setting("max_split_size_mb",
                         "smallest size, in MiB, of blocks that are not split; empty: all blocks "
@@ -58,21 +58,20 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
                     "from"),
                 Setting("per_process_memory_fraction",
                         "fraction of the GPU's memory that may be used; empty: all", "fraction")},
-           .toggles = {Row("split-limit", "Do not split large blocks",
-                           "freed blocks stay whole for the next allocation of their size",
-                           "max_split_size_mb", "128",
-                           {"alloc.max_split_size_mb", "alloc.max_non_split_rounding_mb"}),
-                       Row("rounded-sizes", "Round sizes to fractions of a power of two",
-                           "fewer different sizes: blocks are slightly larger but reused sooner",
-                           "roundup_power2_divisions", "4", {"alloc.roundup_power2_divisions"}),
-                       Row("collected-segments", "Release unused cached segments",
-                           "when memory is short, releases segments that were unused for long",
-                           "garbage_collection_threshold", "0.8",
-                           {"alloc.garbage_collection_threshold"}),
-                       Row("memory-fraction", "Limit to a part of the GPU",
-                           "allocations beyond this limit fail, as on a smaller GPU",
-                           "per_process_memory_fraction", "0.8",
-                           {"alloc.per_process_memory_fraction"})},
+           .toggles =
+               {Row("split-limit", "Do not split large blocks",
+                    "freed blocks stay whole for the next allocation of their size",
+                    "max_split_size_mb", "128",
+                    {"alloc.max_split_size_mb", "alloc.max_non_split_rounding_mb"}),
+                Row("rounded-sizes", "Round sizes to fractions of a power of two",
+                    "fewer different sizes; blocks are slightly larger, but are reused sooner",
+                    "roundup_power2_divisions", "4", {"alloc.roundup_power2_divisions"}),
+                Row("collected-segments", "Release unused cached segments",
+                    "when memory is short, releases segments that were unused for long",
+                    "garbage_collection_threshold", "0.8", {"alloc.garbage_collection_threshold"}),
+                Row("memory-fraction", "Limit to a part of the GPU",
+                    "allocations beyond this limit fail, as on a smaller GPU",
+                    "per_process_memory_fraction", "0.8", {"alloc.per_process_memory_fraction"})},
            .rules = {{.when = {{"backend", true, {"cpu"}},
                                {"alloc.max_split_size_mb", false, {""}}},
                       .why = "the CPU has no caching allocator",

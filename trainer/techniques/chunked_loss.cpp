@@ -179,7 +179,7 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                  .label = "re-entrant"}},
            .toggles = {{.id = "chunked-loss",
                         .title = "Loss in chunks",
-                        .explanation = "logits for a part of the tokens at a time",
+                        .explanation = "computes logits for a part of the tokens at a time",
                         .on = {{"loss", true, {"chunked"}}},
                         .ways = {{{"loss", "chunked"}}},
                         .controls = {"loss_chunks", "loss_keeps", "loss_reentrant"}}},

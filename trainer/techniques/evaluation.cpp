@@ -65,7 +65,7 @@ TechniqueEntry DeclareTechnique_evaluation() {
                             .controls = {"eval_keeps_logits"}},
                            {.id = "eval-grad",
                             .title = "Evaluate with a graph",
-                            .explanation = "without no_grad: activations are kept as in training",
+                            .explanation = "without no_grad, activations are kept as in training",
                             .on = {{"eval", true, {"grad"}}},
                             .ways = {{{"eval", "grad"}}},
                             .controls = {"eval_keeps_logits"}}},

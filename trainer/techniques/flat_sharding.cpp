@@ -136,12 +136,13 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
           {.id = "flat-sharding",
            .group = "Several GPUs",
            .title = "Shards of flat parameters",
-           .explanation = "FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters "
-                          "of a layer are one flat tensor, divided evenly among the GPUs. This "
-                          "tensor is gathered as a whole, and the parameters are views of it. The "
-                          "gradients of all the layer's parameters, trained or not, are also one "
-                          "tensor until they are scattered. This GPU's gradients stay in memory "
-                          "until the next forward, even if the program releases them earlier.",
+           .explanation =
+               "With FullyShardedDataParallel (FSDP1) instead of fully_shard, all parameters of a "
+               "layer form one flat tensor, which is divided evenly among the GPUs. This tensor is "
+               "gathered as a whole, and the parameters are views of it. The gradients of all the "
+               "layer's parameters, trained or not, are also one tensor until they are scattered. "
+               "This GPU's gradients stay in memory until the next forward, even if the program "
+               "releases them earlier.",
            .settings =
                {{.key = "shard.implementation",
                  .help = "for zero2 and zero3: \"fsdp2\" uses fully_shard, \"fsdp1\" uses "
@@ -227,8 +228,8 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                      {"shard.no_sync", true, {"false"}}},
                     "PyTorch does not accumulate gradients on the host; set shard.no_sync=true",
                     {{"shard.no_sync", "true"}}),
-                {.when = {{"shard.replicas", false, {"1"}},
-                          {"shard.implementation", true, {"fsdp2"}}},
+                {.when =
+                     {{"shard.replicas", false, {"1"}}, {"shard.implementation", true, {"fsdp2"}}},
                  .why =
                      "shard.replicas requires FSDP1 (HYBRID_SHARD); set shard.implementation=fsdp1",
                  .instead = {{"shard.replicas", "1"}}},

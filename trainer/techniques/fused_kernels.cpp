@@ -94,7 +94,7 @@ TechniqueEntry DeclareTechnique_fused_kernels() {
                          .choices = {{"eager", ""}, {"fused", ""}}}},
            .toggles = {{.id = "fused-kernels",
                         .title = "Fused norm and SwiGLU",
-                        .explanation = "fewer tensors kept in each layer",
+                        .explanation = "keeps fewer tensors in each layer",
                         .on = {{"kernels", true, {"fused"}}},
                         .ways = {{{"kernels", "fused"}}}}},
            .rules = {{.when = {{"kernels", true, {"fused"}},

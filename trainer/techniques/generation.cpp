@@ -397,8 +397,8 @@ TechniqueEntry DeclareTechnique_generation() {
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"attention", true, {"flash", "cudnn"}}},
-                 .why = "generate.cache=static and sliding use a mask, which flash kernels do not "
-                        "accept: use attention=efficient",
+                 .why = "generate.cache=static and generate.cache=sliding use a mask, which flash "
+                        "kernels do not accept: use attention=efficient",
                  .instead = {{"attention", "efficient"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},

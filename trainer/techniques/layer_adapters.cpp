@@ -149,7 +149,7 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                  .label = "trunk"}},
            .toggles = {{.id = "adapter-layer",
                         .title = "Adapters in each layer",
-                        .explanation = "a low-rank adapter in parallel to each layer is trained",
+                        .explanation = "trains a low-rank adapter in parallel to each layer",
                         .on = {{"lora.placement", true, {"layer-parallel"}},
                                {"lora.rank", false, {"0"}}},
                         .ways = {{{"lora.placement", "layer-parallel"}, {"lora.rank", "8"}}},
@@ -202,24 +202,24 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                  .instead = {{"lora.rank", "8"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"lora.kind", false, {"lora"}}},
-                 .why = "lora.placement=layer-parallel and tower support only one kind of adapter: "
-                        "set lora.kind=lora",
+                 .why = "lora.placement=layer-parallel and lora.placement=tower support only one "
+                        "kind of adapter: set lora.kind=lora",
                  .instead = {{"lora.kind", "lora"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"model.family", true, {"t5", "torch_transformer", "vit", "basics", ""}}},
-                 .why =
-                     "lora.placement=layer-parallel and tower require a model with one stack of "
-                     "layers over tokens; the torch.nn.Transformer presets have built-in adapters",
+                 .why = "lora.placement=layer-parallel and lora.placement=tower require a model "
+                        "with one stack of layers over tokens; the torch.nn.Transformer presets "
+                        "have built-in adapters",
                  .instead = {{"lora.placement", "weight"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"shard.strategy", false, {"none"}}},
-                 .why = "lora.placement=layer-parallel and tower are only supported on one GPU: "
-                        "set shard.strategy=none",
+                 .why = "lora.placement=layer-parallel and lora.placement=tower are only supported "
+                        "on one GPU: set shard.strategy=none",
                  .instead = {{"shard.ranks", "1"}, {"shard.strategy", "none"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"quantization", false, {"none"}}},
-                 .why = "lora.placement=layer-parallel and tower are only supported for "
-                        "unquantized weights: set quantization=none",
+                 .why = "lora.placement=layer-parallel and lora.placement=tower are only supported "
+                        "for unquantized weights: set quantization=none",
                  .instead = {{"quantization", "none"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"trainable", false, {"all"}}},

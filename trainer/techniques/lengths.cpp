@@ -136,7 +136,7 @@ TechniqueEntry DeclareTechnique_lengths() {
                  .format = "path",
                  .label = "file"},
                 {.key = "samples.batches",
-                 .help = "how samples of samples.file are put into micro-batches",
+                 .help = "how samples from samples.file are grouped into micro-batches",
                  .kind = run::ValueKind::kChoice,
                  .default_value = "padded",
                  .choices = {{"padded", "samples in the order drawn, padded to the longest"},

@@ -138,7 +138,7 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
            .rules =
                {{.when = {{"offload.optimizer", true, {"nvme"}},
                           {"backend", true, {"cpu", "cuda"}}},
-                 .why = "offload.optimizer=nvme can only be planned: use backend=plan, or "
+                 .why = "offload.optimizer=nvme is only supported for plans: use backend=plan, or "
                         "offload.optimizer=cpu",
                  .instead = {{"offload.optimizer", "none"}}},
                 {.when = {{"offload.optimizer", false, {"none"}},

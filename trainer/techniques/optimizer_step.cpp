@@ -115,7 +115,7 @@ TechniqueEntry DeclareTechnique_optimizer_step() {
                              .low = 0,
                              .high = 1000},
                             {.key = "optimizer.momentum",
-                             .help = "momentum of sgd; 0 keeps no state",
+                             .help = "momentum of SGD; with 0, SGD keeps no state",
                              .kind = ValueKind::kNumber,
                              .default_value = "0",
                              .low = 0,

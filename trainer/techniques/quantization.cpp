@@ -143,7 +143,7 @@ TechniqueEntry DeclareTechnique_quantization() {
                         .controls = {"prepare_kbit_training"}},
                        {.id = "int8-weights",
                         .title = "8-bit base weights",
-                        .explanation = "one byte per weight, a scale per row",
+                        .explanation = "one byte per weight, and a scale per row",
                         .on = {{"quantization", true, {"int8"}}},
                         .ways = {{{"quantization", "int8"}}},
                         .controls = {"prepare_kbit_training"}}},

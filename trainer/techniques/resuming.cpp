@@ -114,7 +114,7 @@ TechniqueEntry DeclareTechnique_resuming() {
            .toggles = {{.id = "resume-cpu",
                         .title = "Resume through the host",
                         .explanation =
-                            "torch.load(map_location=\"cpu\"): nothing is on the GPU twice",
+                            "torch.load(map_location=\"cpu\"): no tensor is on the GPU twice",
                         .on = {{"resume.map_location", true, {"cpu"}}},
                         .ways = {{{"resume.map_location", "cpu"}}}},
                        {.id = "resume-cuda",
@@ -144,10 +144,10 @@ TechniqueEntry DeclareTechnique_resuming() {
                 not_with({"quantization", false, {"none"}},
                          "is only supported for unquantized weights: set quantization=none",
                          "none"),
-                not_with(
-                    {"shard.strategy", false, {"none", "ddp"}},
-                    "is only supported for complete state dicts: use shard.strategy=ddp, or none",
-                    "none"),
+                not_with({"shard.strategy", false, {"none", "ddp"}},
+                         "is only supported for complete state dicts: use shard.strategy=ddp or "
+                         "shard.strategy=none",
+                         "none"),
                 {.when = {resumes, {"model.family", true, {"basics"}}},
                  .why = "resume is not supported for the basics model, whose script has its own "
                         "optimizer; set resume.map_location=none",

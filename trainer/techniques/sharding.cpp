@@ -266,7 +266,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                        {.id = "zero1",
                         .title = "Sharded optimizer state",
                         .explanation =
-                            "data parallel; each GPU updates its share of the parameters",
+                            "data parallelism; each GPU updates its share of the parameters",
                         .on = {dealt},
                         .ways = {{{"shard.strategy", "zero1"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.gradients",
@@ -300,7 +300,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .why = "shard.strategy requires at least two GPUs; set shard.ranks=2 or more",
                  .instead = {{"shard.ranks", "2"}}},
                 {.when = {any, {"backend", true, {"cuda"}}},
-                 .why = "shard.strategy can't be run by one process on this computer's GPU; use "
+                 .why = "one process on this computer's GPU can't run shard.strategy; use "
                         "backend=plan",
                  .instead = none},
                 {.when = {units, {"backend", true, {"cpu"}}},
@@ -393,12 +393,12 @@ TechniqueEntry DeclareTechnique_sharding() {
                     "infinite gradients are not detected across ranks; use precision=amp-bf16",
                     "amp-bf16"),
                 {.when = {split, {"shard.vocabulary", true, {"loss"}}, {"loss", true, {"chunked"}}},
-                 .why = "shard.vocabulary=loss computes the loss of all logits together: set "
-                        "loss=full",
+                 .why =
+                     "shard.vocabulary=loss computes the loss of all logits at once: set loss=full",
                  .instead = {{"loss", "full"}}},
                 {.when =
                      {split, {"shard.vocabulary", false, {"whole"}}, {"trainable", false, {"all"}}},
-                 .why = "shard.vocabulary is only supported if everything is trained: set "
+                 .why = "shard.vocabulary is only supported if all parameters are trained: set "
                         "trainable=all",
                  .instead = {{"trainable", "all"}}},
                 not_split({"lora.rank", false, {"0"}},
