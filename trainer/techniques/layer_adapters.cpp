@@ -166,9 +166,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         "lora.placement=tower",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "lora.trunk=cached is only supported for plans, because the data of a "
-                        "second epoch differ from the data of the first when a run computes "
-                        "values; use backend=plan",
+                 .why = "lora.trunk=cached is only supported for plans, because in real runs the "
+                        "second epoch has other data than the first; use backend=plan",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"micro_batches", false, {"1"}}},
                  .why = "lora.trunk=cached is only supported without micro-batches: set "

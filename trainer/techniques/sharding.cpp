@@ -446,8 +446,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                          "as in PyTorch 2.11"},
                 {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
                  .what = "NCCL's watchdog runs every 100 ms and then frees a bucket as large as "
-                         "all gradients. If the speed of a run differs, the peak of its first "
-                         "steps may be higher or lower by the size of this bucket"}}},
+                         "all gradients. If the speed of a run differs from the plan, the peak of "
+                         "its first steps may be higher or lower by the size of this bucket"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
       // Sharding must enclose checkpointing: a unit is gathered while its layers run again.
