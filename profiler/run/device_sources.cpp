@@ -32,14 +32,14 @@ constexpr std::string_view kMigFigure = "mig";  // only for GPUs with MIG
 // Formats of assumptions in resources/devices. update.py collects the texts of that folder that no
 // format results in, and those of resources/device_sources.json.
 constexpr std::string_view kFormats[] = {
-    TEXT_MARK("{}, from a log whose address was not kept"),
+    TEXT_MARK("{}, in a log whose address was not kept"),
     TEXT_MARK("{} (whole MiB)"),
     TEXT_MARK("{}, ECC on"),
-    TEXT_MARK("{}; this GPU was not measured"),
+    TEXT_MARK("{}; this card was not measured"),
     TEXT_MARK("{}; this compute capability was not measured"),
-    TEXT_MARK("total_memory that Ultralytics YOLO printed, {}"),
+    TEXT_MARK("total_memory that Ultralytics YOLO printed with {}"),
     TEXT_MARK("total_memory that {} printed"),
-    TEXT_MARK("total_memory that {} printed, driver {}"),
+    TEXT_MARK("total_memory that {} printed with driver {}"),
     TEXT_MARK("total_memory that a PyTorch version of 2026 printed (whole MiB)"),
     TEXT_MARK("total_memory that a PyTorch version of 2026 printed (in MiB)"),
     TEXT_MARK("total_memory and L2_cache_size that PyTorch printed: {} (TechPowerUp lists {})"),
@@ -47,42 +47,41 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("PyTorch printed {}"),
     TEXT_MARK("{} that {} showed (rounded)"),
     TEXT_MARK("{} that a public note states for such a system (rounded)"),
-    TEXT_MARK("number of multiprocessors in a test of FastVideo: {}"),
-    TEXT_MARK("{}; newer drivers report about {} MiB less"),
-    TEXT_MARK("{}; newer drivers report {} MiB"),
-    TEXT_MARK("a version of {} from early {}"),
+    TEXT_MARK("multiprocessors in a test of FastVideo: {}"),
+    TEXT_MARK("{}; with newer drivers about {} MiB less"),
+    TEXT_MARK("{}; with newer drivers {} MiB"),
+    TEXT_MARK("{} (a version from early {})"),
     TEXT_MARK("total memory that {} printed"),
-    TEXT_MARK("total memory that {} printed, {}"),
+    TEXT_MARK("total memory that {} printed with {}"),
     TEXT_MARK("a mining program"),
     TEXT_MARK("a program like hashcat"),
     TEXT_MARK("total memory that a public note states for a system with Ollama"),
-    TEXT_MARK("total memory that a public note states for driver {} (CUDA {}, whole MiB)"),
-    TEXT_MARK("driver for CUDA {}"),
-    TEXT_MARK("deviceQuery, driver for CUDA {}"),
-    TEXT_MARK("memory of a process minus PyTorch's pool, according to out-of-memory messages of "
-              "PyTorch 2.x (their addresses were not kept): {}"),
+    TEXT_MARK("total memory that a public note states, driver {} (CUDA {}, whole MiB)"),
+    TEXT_MARK("a driver for CUDA {}"),
+    TEXT_MARK("deviceQuery with a driver for CUDA {}"),
+    TEXT_MARK("memory of a process minus the memory reserved by PyTorch, from out-of-memory "
+              "messages of PyTorch 2.x whose addresses were not kept: {}"),
     TEXT_MARK("{}; a bare context takes {} MiB"),
     TEXT_MARK("{} (one reading)"),
-    TEXT_MARK("{} (one reading, on a GPU with {})"),
+    TEXT_MARK("{} (one reading, a card of {})"),
     TEXT_MARK("{} (one reading; up to {} on other GPUs with 24 GB)"),
-    TEXT_MARK("60 MiB plus 2.9 MiB per SM, an estimate from measurements on GPUs of compute "
-              "capability 8.6 and 8.9"),
-    TEXT_MARK("120 MiB plus 3.1 MiB per SM, an estimate from measurements on GPUs of compute "
-              "capability 12.0"),
-    TEXT_MARK("5.1 MiB per SM, as measured on the H100"),
-    TEXT_MARK("an A100 takes between 420 MiB (a bare context) and 500 MiB; this GPU takes less, "
-              "because it has half the SMs"),
+    TEXT_MARK(
+        "60 MiB plus 2.9 MiB per SM, fitted to measured cards of compute capability 8.6 and 8.9"),
+    TEXT_MARK("120 MiB plus 3.1 MiB per SM, fitted to measured cards of compute capability 12.0"),
+    TEXT_MARK("5.1 MiB per SM, as on the measured H100"),
+    TEXT_MARK("less than on an A100, which needs 420 MiB for a bare context and up to 500 MiB, "
+              "because this GPU has half the SMs"),
     TEXT_MARK("like the {}"),
     TEXT_MARK("same as the H100 SXM5, scaled to this GPU's clock"),
     TEXT_MARK("same as the H100 SXM5 and the H200. fp32 is computed from multiprocessors and "
-              "clock, because the data sheet states 44, which 78 multiprocessors do not reach at "
-              "any clock of this chip"),
-    TEXT_MARK("scaled from the B200 in the same ratio as the rates"),
+              "clock, because 78 multiprocessors can't reach the 44 of the data sheet at any clock "
+              "of this chip"),
+    TEXT_MARK("scaled from the B200's values in the same ratio as the tensor rates"),
     TEXT_MARK("same as stated for the HGX boards of this generation"),
     TEXT_MARK("{} % of the nominal size, as on the other GPUs of this generation"),
     TEXT_MARK("same as GeForce GPUs since compute capability 7.5"),
-    TEXT_MARK("same as the RTX 6000 Ada, on which people use a modified driver for peer access "
-              "(aikitoria/open-gpu-kernel-modules#38)"),
+    TEXT_MARK("same as the RTX 6000 Ada, on which peer access was only reported with a modified "
+              "driver (aikitoria/open-gpu-kernel-modules#38)"),
     TEXT_MARK("same as the Orin Nano 8GB, the same module in another power mode"),
     TEXT_MARK("same as the {} (same nominal size)"),
     TEXT_MARK("twice that of the {}"),

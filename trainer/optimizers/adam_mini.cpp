@@ -94,11 +94,11 @@ OptimizerEntry DeclareOptimizer_adam_mini() {
           {.id = "adam-mini",
            .title = "Adam-mini",
            .explanation =
-               "one moment for each trained element and one number per row; half of Adam's state",
+               "one moment for each trained element, and one number per row; half of Adam's state",
            .implementations = {"loop"},
            .default_weight_decay = 0,
            .state_elements = 1,
-           .assumes = {"Adam-mini also uses one block per row for queries and keys; torch.optim "
+           .assumes = {"Adam-mini uses one block per row for queries and keys, too; torch.optim "
                        "has no Adam-mini"}},
       .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
         return std::make_unique<AdamMini>(config, std::move(parameters));

@@ -60,7 +60,7 @@ class GradientType final : public Technique {
 
 run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
   return {.when = {{"gradients.dtype", true, {"fp32"}}, std::move(other)},
-          .why = std::string("gradients.dtype=fp32: ") + why,
+          .why = std::string("gradients.dtype=fp32 ") + why,
           .instead = std::move(instead)};
 }
 
@@ -86,22 +86,22 @@ TechniqueEntry DeclareTechnique_gradient_type() {
                         .explanation = "fp32 sums in addition to 16-bit gradients",
                         .on = {{"gradients.dtype", true, {"fp32"}}},
                         .ways = {{{"gradients.dtype", "fp32"}}}}},
-           .rules = {{.when = {{"gradients.dtype", true, {"fp32"}},
-                               {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
-                      .why = "the weights and their gradients are already fp32",
-                      .refuses = false},
-                     NotWith({"optimizer.in_backward", true, {"true"}},
-                             "optimizer.in_backward uses gradients immediately, so they are not "
-                             "accumulated; set "
-                             "optimizer.in_backward=false",
-                             {{"optimizer.in_backward", "false"}}),
-                     NotWith(
-                         {"zero_grad", true, {"zero"}},
-                         "zero_grad=zero would fill only the sums with zeros; set zero_grad=none",
-                         {{"zero_grad", "none"}}),
-                     NotWith({"shard.strategy", false, {"none"}},
-                             "only one GPU is supported: set shard.strategy=none",
-                             {{"shard.ranks", "1"}, {"shard.strategy", "none"}})}},
+           .rules =
+               {{.when = {{"gradients.dtype", true, {"fp32"}},
+                          {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
+                 .why = "the weights and their gradients are already fp32",
+                 .refuses = false},
+                NotWith({"optimizer.in_backward", true, {"true"}},
+                        "is not supported with optimizer.in_backward, which uses gradients "
+                        "immediately instead of accumulating them; set optimizer.in_backward=false",
+                        {{"optimizer.in_backward", "false"}}),
+                NotWith({"zero_grad", true, {"zero"}},
+                        "is not supported with zero_grad=zero, which would fill only the fp32 sums "
+                        "with zeros; set zero_grad=none",
+                        {{"zero_grad", "none"}}),
+                NotWith({"shard.strategy", false, {"none"}},
+                        "is only supported on one GPU: set shard.strategy=none",
+                        {{"shard.ranks", "1"}, {"shard.strategy", "none"}})}},
       .order = 36,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("gradients.dtype", "weights")) return nullptr;

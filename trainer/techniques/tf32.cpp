@@ -35,7 +35,7 @@ TechniqueEntry DeclareTechnique_tf32() {
                           "to a mantissa of 10 bits. This saves no memory, but makes the remaining "
                           "fp32 products faster.",
            .settings = {{.key = "tf32",
-                         .help = "products of fp32 matrices on tensor cores "
+                         .help = "compute products of fp32 matrices on tensor cores "
                                  "(torch.backends.cuda.matmul.allow_tf32)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "false",
