@@ -35,7 +35,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("{}, in a log whose address was not kept"),
     TEXT_MARK("{} (whole MiB)"),
     TEXT_MARK("{}, ECC on"),
-    TEXT_MARK("{}; this card was not measured"),
+    TEXT_MARK("{}; this GPU was not measured"),
     TEXT_MARK("{}; this compute capability was not measured"),
     TEXT_MARK("total_memory that Ultralytics YOLO printed with {}"),
     TEXT_MARK("total_memory that {} printed"),
@@ -66,8 +66,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("{} (one reading, a card of {})"),
     TEXT_MARK("{} (one reading; up to {} on other GPUs with 24 GB)"),
     TEXT_MARK(
-        "60 MiB plus 2.9 MiB per SM, fitted to measured cards of compute capability 8.6 and 8.9"),
-    TEXT_MARK("120 MiB plus 3.1 MiB per SM, fitted to measured cards of compute capability 12.0"),
+        "60 MiB plus 2.9 MiB per SM, fitted to measured GPUs of compute capability 8.6 and 8.9"),
+    TEXT_MARK("120 MiB plus 3.1 MiB per SM, fitted to measured GPUs of compute capability 12.0"),
     TEXT_MARK("5.1 MiB per SM, as on the measured H100"),
     TEXT_MARK("less than on an A100, which needs 420 MiB for a bare context and up to 500 MiB, "
               "because this GPU has half the SMs"),
