@@ -31,7 +31,7 @@ constexpr KindFacts kKinds[] = {
     {kRuntime, "runtime calls", "the calls that launched kernels are unknown"},
     {kDriver, "driver calls", "the calls that launched Triton kernels are unknown"},
     {kExternalCorrelation, "external correlation", "the operators of kernels are unknown"},
-    {kSynchronization, "synchronisations", "synchronisations of the host are not shown"},
+    {kSynchronization, "synchronizations", "host synchronizations are not shown"},
     {kMemory2, "driver allocations", "memory outside PyTorch's allocator is not itemized"},
     {kOperands, "operands", "the blocks that a kernel accesses are unknown"},
     {kOverhead, "overhead", "CUPTI's own overhead is not shown"},
@@ -66,7 +66,7 @@ std::string ErrorText(const Library& library, int status) {
   if (library.GetResultString != nullptr && library.GetResultString(status, &text) == kSuccess &&
       text != nullptr)
     return text;
-  return "CUPTI's error " + std::to_string(status);
+  return "CUPTI error " + std::to_string(status);
 }
 
 // Returns `clock` minus CUPTI's clock, from the fastest of several measurements.

@@ -86,7 +86,7 @@ Found FindLibrary() {
                      Load(handle, "cuptiActivityFlushAll", l.ActivityFlushAll) &&
                      Load(handle, "cuptiActivityGetNextRecord", l.ActivityGetNextRecord);
   if (!whole) {
-    found.problem = l.name + " lacks functions of the activity interface";
+    found.problem = l.name + " lacks functions of the CUPTI Activity API";
     return found;
   }
   Load(handle, "cuptiActivityGetNumDroppedRecords", l.ActivityGetNumDroppedRecords);
@@ -102,8 +102,8 @@ Found FindLibrary() {
   Load(handle, "cuptiSubscribe", l.Subscribe);
   Load(handle, "cuptiUnsubscribe", l.Unsubscribe);
   if (l.GetVersion(&l.version) != kSuccess || l.version < kOldest)
-    found.problem = l.name + " has version " + std::to_string(l.version) +
-                    ", which is older than CUDA 11.7's version (" + std::to_string(kOldest) + ")";
+    found.problem = l.name + " has version " + std::to_string(l.version) + ", but version " +
+                    std::to_string(kOldest) + " (CUDA 11.7) or later is required";
   return found;
 }
 

@@ -51,10 +51,11 @@ absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   if (run::IsDeviceFile(text) || text.find('=') != std::string::npos) return device.status();
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(text);
   if (bytes.ok())
-    return run::Assumption{i18n::Text("CUDA context and libraries take the given size"),
-                           "--context", *bytes};
+    return run::Assumption{
+        i18n::Text("CUDA context and libraries take the size that is given with --context"),
+        "--context", *bytes};
   return absl::InvalidArgumentError(
-      i18n::Format("{}, and no GPU of `vramscope devices` has this name",
+      i18n::Format("{}. The value is not the name of a GPU in `vramscope devices` either",
                    std::string(bytes.status().message())));
 }
 
@@ -150,13 +151,13 @@ ExitCode CheckProgram(const Context& context, Options& options) {
   const RunOptions& run = options.run;
   if (!options.file.empty() || !run.preset.empty() || !run.model.empty() || !run.config.empty() ||
       !run.sets.empty()) {
-    NoteError(i18n::Text("check takes only one of FILE, RUN and -- PROGRAM"));
+    NoteError(i18n::Text("`check` takes only one of FILE, RUN and -- PROGRAM"));
     return kUsage;
   }
   if (options.trace_path == "-") {
     NoteError(
-        i18n::Text("-o - is not possible, because the verdict is printed to standard output; name "
-                   "a file for the trace"));
+        i18n::Text("-o - cannot be used, because the verdict is printed to standard output; pass "
+                   "the name of a file for the trace"));
     return kUsage;
   }
   if (const ExitCode wrong =
@@ -201,8 +202,8 @@ ExitCode Execute(const Context& context, Options& options) {
   if (context.has_program || !options.program.from.empty()) return CheckProgram(context, options);
   if (!options.file.empty()) {
     if (options.run.given()) {
-      NoteError(
-          i18n::Text("check takes a FILE or a RUN (--preset, --model, --config, --set), not both"));
+      NoteError(i18n::Text(
+          "`check` takes either a FILE or a RUN (--preset, --model, --config, --set), not both"));
       return kUsage;
     }
     const auto whole = OpenTrace(options.file, options.range);
@@ -228,9 +229,9 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
     if (context.has_program || command.get_option_no_throw(name) == nullptr ||
         command.count(name) == 0)
       continue;
-    NoteError(
-        i18n::Format("{} needs a program: vramscope check --budget 24GiB {} ... -- python train.py",
-                     name, name));
+    NoteError(i18n::Format(
+        "{} needs a program, for example: vramscope check --budget 24GiB {} ... -- python train.py",
+        name, name));
     return kUsage;
   }
   const bool part = !options.program.device.empty() || !options.range.entries.empty() ||
@@ -251,7 +252,8 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
     return kDone;
   }
   if (command.count("--gpu-memory") > 0) {
-    NoteError(i18n::Text("--gpu-memory is for a RUN or a program; for a FILE use --budget"));
+    NoteError(
+        i18n::Text("--gpu-memory applies only to a RUN or a program; for a FILE, use --budget"));
     return kUsage;
   }
   if (options.program.device.empty()) return kDone;
@@ -259,8 +261,8 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
   if (!number.ok() || *number < 0 || *number > 255) {
     NoteError(
         i18n::Format("--device: \"{}\" is not a number from 0 to 255. With a FILE, --device "
-                     "selects one of its devices; to use the CUDA context of a named GPU, "
-                     "give its name to --context",
+                     "selects a device of the file by its number. To use the CUDA context of a "
+                     "named GPU, pass the name to --context",
                      Printable(options.program.device)));
     return kUsage;
   }
@@ -270,14 +272,15 @@ ExitCode CheckOptions(const CLI::App& command, const Context& context, Options& 
 
 void DeclareCheck(CLI::App* command, Context& context) {
   command->footer(
-      i18n::Text("Exit status: 1 if a budget is exceeded, 3 if this is unknown. Reasons for 3: the "
-                 "run failed at an allocation that the budget allows, or reserved memory was not "
-                 "recorded (with --host-budget: the driver's allocations were not recorded).\n") +
+      i18n::Text("Exit status: 1 if a budget is exceeded, 3 if the verdict is unknown. The verdict "
+                 "on GPU memory is unknown if the run failed at an allocation that fits the "
+                 "budget, or if reserved memory was not recorded. The verdict on host memory is "
+                 "unknown if not all of the driver's allocations were recorded.\n") +
       command->get_footer());
   auto options = std::make_shared<Options>();
-  command->add_option(
-      "FILE", options->file,
-      "a .trace file or CUDA memory snapshot; if it is missing, the RUN or PROGRAM is planned");
+  command->add_option("FILE", options->file,
+                      "a .trace file or CUDA memory snapshot; without a FILE, the command plans "
+                      "the RUN or the PROGRAM");
   AddRunOptions(*command, options->run, DeviceOptions::kElsewhere);
   AddProgramOptions(*command, options->program, true);
   command->get_option("--device")
@@ -288,30 +291,31 @@ void DeclareCheck(CLI::App* command, Context& context) {
   AddPart(*command, options->range);
   command
       ->add_option("--budget", options->budget,
-                   "maximum GPU memory, such as 24GiB; default for a RUN or a program with "
-                   "--device: the memory of that GPU")
+                   "maximum GPU memory, such as 24GiB. For a RUN or a program with --device, the "
+                   "default is the memory of that GPU")
       ->type_name("SIZE");
   command
       ->add_option("--host-budget", options->host_budget,
-                   "maximum pinned and managed host memory of all processes together, such as "
-                   "64GiB; pageable memory is not counted")
+                   "maximum of the pinned and managed host memory of all processes together, such "
+                   "as 64GiB; pageable memory is not counted")
       ->type_name("SIZE");
   command
       ->add_option(
           "--context", options->context,
-          i18n::Format("size of the CUDA context, which is added to the allocator's memory: a size "
-                       "(450MiB), or the name of a GPU in `vramscope devices`. Default: the "
-                       "context of the run's GPU, or of {} if a recording names no GPU",
-                       run::RunConfig().device))
+          i18n::Format(
+              "size of the CUDA context, which is added to the allocator's memory: a size such as "
+              "450MiB, or the name of a GPU in `vramscope devices`. The default is the context of "
+              "the run's GPU, or the context of {} if the recording does not name a GPU",
+              run::RunConfig().device))
       ->type_name("SIZE|NAME");
   command
       ->add_option("--summary", options->summary,
-                   "append the verdict and the tables of the peak to this file as Markdown "
-                   "($GITHUB_STEP_SUMMARY)")
+                   "append the verdict and the tables of memory at the peak to this file as "
+                   "Markdown, for example to $GITHUB_STEP_SUMMARY")
       ->type_name("FILE");
   command
       ->add_option("-o,--output", options->trace_path,
-                   "with -- PROGRAM: also write its trace to this file")
+                   "with -- PROGRAM, also write the program's trace to this file")
       ->type_name("F.trace");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context, command] {
@@ -326,7 +330,7 @@ CommandEntry DeclareCommand_check() {
   return {.place = 170,
           .name = "check",
           .help =
-              "exit with 1 if a run, a trace or (with -- PROGRAM ARGS...) a program needs more "
+              "exit with status 1 if a run, a trace or a program (-- PROGRAM ARGS...) needs more "
               "memory than the budget",
           .example = "check --budget 24GiB -- python train.py",
           .takes_program = true,

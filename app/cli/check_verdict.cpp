@@ -41,7 +41,9 @@ run::Assumption ContextOf(const trace::Trace& trace) {
   run::Assumption assumed =
       run::ContextAssumption(run::FindDevice(run::RunConfig().device).value());
   assumed.what = i18n::English(
-      "{}, because the recording does not contain its size; --context sets it", assumed.what);
+      "{}, because the recording does not contain the size of the context; set the size with "
+      "--context",
+      assumed.what);
   return assumed;
 }
 
@@ -74,8 +76,8 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return i18n::Format(
-      "the run ran out of memory: an allocation of {} failed with {} already reserved; together "
-      "they need {} (including {} CUDA context)",
+      "the run ran out of memory, because an allocation of {} failed when {} was already reserved; "
+      "at that time, the run needed {} in total (including {} for the CUDA context)",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
 }
@@ -136,8 +138,9 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
     judged.verdict = Judged::Verdict::kUnknown;
   else if (!reserved_known)
     return absl::FailedPreconditionError(
-        i18n::Format("unknown whether it fits, because reserved memory was not recorded: {} "
-                     "allocated + {} CUDA context fit, but more may have been reserved",
+        i18n::Format("it is unknown whether the run fits the budget, because reserved memory was "
+                     "not recorded. The allocated memory ({}) and the CUDA context ({}) fit, but "
+                     "the run may have reserved more memory",
                      FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes)));
   if (summary.peak.allocated > 0)
     judged.sites = explain::GroupBySite(t, analysis::LiveAt(t, summary.peak.context.event));
@@ -147,31 +150,31 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
 std::string VerdictText(const Judged& judged) {
   switch (judged.verdict) {
     case Judged::Verdict::kWithin:
-      return i18n::Format("within the budget: needs {} ({}), budget {}: {} to spare\n",
-                          FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.budget),
-                          FormatBytes(judged.budget - judged.needed));
+      return i18n::Format("within the budget: needs {} ({}), {} less than the budget of {}\n",
+                          FormatBytes(judged.needed), PartsText(judged),
+                          FormatBytes(judged.budget - judged.needed), FormatBytes(judged.budget));
     case Judged::Verdict::kOver:
       if (judged.ran_out)
-        return i18n::Format("over the budget: needs at least {} ({}), budget {}: {} too much; {}\n",
-                            FormatBytes(judged.needed), PartsText(judged),
-                            FormatBytes(judged.budget), FormatBytes(judged.over()),
-                            RanOutText(*judged.ran_out, judged.context.bytes));
-      return i18n::Format("over the budget: needs {} ({}), budget {}: {} too much\n",
-                          FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.budget),
-                          FormatBytes(judged.over()));
+        return i18n::Format(
+            "over the budget: needs at least {} ({}), {} more than the budget of {}; {}\n",
+            FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.over()),
+            FormatBytes(judged.budget), RanOutText(*judged.ran_out, judged.context.bytes));
+      return i18n::Format("over the budget: needs {} ({}), {} more than the budget of {}\n",
+                          FormatBytes(judged.needed), PartsText(judged), FormatBytes(judged.over()),
+                          FormatBytes(judged.budget));
     case Judged::Verdict::kUnknown:
       break;
   }
   std::string text = i18n::Format(
-      "unknown whether it fits: {}. A budget of {} allows that allocation, but what the run needs "
-      "after it is unknown",
+      "it is unknown whether the run fits the budget: {}. The failed allocation fits a budget of "
+      "{}, but the memory that the run needs after this allocation is unknown",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // A plan continues after it has reached its limit. With a higher limit, the allocator would have
   // kept more memory cached, so the plan would have needed more.
   if (const trace::TraceInfo& info = judged.trace->info; info.has_config && !info.measured)
     text += i18n::Format(
-        ". With {} of GPU memory, this plan needs {}; with another size, it may need more or less. "
-        "To be certain, plan the run with --gpu-memory {}B",
+        ". With {} of GPU memory, the planned run needs {}. On a GPU with a different amount of "
+        "memory, the run may need more or less. To be certain, plan the run with --gpu-memory {}B",
         FormatBytes(info.device.memory_bytes), FormatBytes(judged.needed), judged.budget);
   return text + "\n";
 }
@@ -180,7 +183,7 @@ std::string JudgedText(const Judged& judged) {
   const analysis::Summary& summary = judged.summary;
   std::string text = VerdictText(judged);
   if (summary.peak.allocated == 0) return text;
-  text += i18n::Format("\n  At the peak, {} allocated, {}:\n", FormatBytes(summary.peak.allocated),
+  text += i18n::Format("\n  Allocated at the peak: {} ({})\n", FormatBytes(summary.peak.allocated),
                        TimeAndContextText(*judged.trace, summary.peak.context));
   Table table({{i18n::Text("Category")},
                {i18n::Text("Bytes"), Table::kRight},
@@ -251,21 +254,21 @@ std::string VerdictText(const JudgedHost& host) {
   switch (host.verdict) {
     case Judged::Verdict::kWithin:
       return i18n::Format(
-          "host memory within the budget: needs {} (pinned and managed), budget {}: {} to "
-          "spare\n",
-          needed, budget, FormatBytes(host.budget - host.memory.peak));
+          "host memory within the budget: needs {} (pinned and managed), {} less than the budget "
+          "of {}\n",
+          needed, FormatBytes(host.budget - host.memory.peak), budget);
     case Judged::Verdict::kOver:
       return i18n::Format(
-          "host memory over the budget: needs {} (pinned and managed), budget {}: {} too "
-          "much\n",
-          needed, budget, FormatBytes(host.memory.peak - host.budget));
+          "host memory over the budget: needs {} (pinned and managed), {} more than the budget of "
+          "{}\n",
+          needed, FormatBytes(host.memory.peak - host.budget), budget);
     case Judged::Verdict::kUnknown:
       break;
   }
   return i18n::Text(
-      "host memory unknown: not all of the driver's allocations were recorded "
-      "(possible reasons: --no-activities, a built-in model, or memory pinned "
-      "before CUDA was initialized)\n");
+      "it is unknown whether host memory fits the budget, because not all of the driver's "
+      "allocations were recorded (possible reasons: --no-activities, a built-in model, or memory "
+      "pinned before CUDA was initialized)\n");
 }
 
 std::string JudgedText(const JudgedHost& host) {
@@ -315,7 +318,7 @@ std::string JudgedMarkdown(const Judged& judged, const JudgedHost* host, const s
   }
   if (summary.peak.allocated == 0) return text;
   text +=
-      fmt::format("At the peak, {} allocated, {}:\n\n| Category | Bytes | Share |\n|---|--:|--:|\n",
+      fmt::format("Allocated at the peak: {} ({})\n\n| Category | Bytes | Share |\n|---|--:|--:|\n",
                   FormatBytes(summary.peak.allocated),
                   Cell(TimeAndContextText(*judged.trace, summary.peak.context)));
   for (const auto& [bytes, name] : CategoriesOf(summary))

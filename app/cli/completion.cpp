@@ -247,7 +247,7 @@ std::string Manual(const CLI::App& app) {
       text += ".PP\n.nf\n" + Roff(command->get_footer()) + "\n.fi\n";
   }
   text +=
-      ".SH EXIT STATUS\n0 done, 1 the answer is no, 2 wrong usage, 3 bad input, 4 an internal "
+      ".SH EXIT STATUS\n0 success, 1 negative result, 2 wrong usage, 3 bad input, 4 internal "
       "failure.\n"
       ".SH ENVIRONMENT\n.TP\n\\fBVRAMSCOPE_WORKER\\fR\nthe worker to use, in place of the one that "
       "belongs to the program\n.TP\n\\fBVRAMSCOPE_EMULATED\\fR\nthe folder of the emulated "
@@ -284,7 +284,7 @@ void DeclareDescribe(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_describe() {
   return {.place = 260,
           .name = "describe",
-          .help = "completions and the manual page",
+          .help = "print the completions of a shell or the manual page",
           .declare = DeclareDescribe};
 }
 

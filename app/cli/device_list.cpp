@@ -58,8 +58,8 @@ absl::StatusOr<Bound> MemoryBound(const std::string& text) {
   const absl::StatusOr<uint64_t> bytes = run::ParseBytes(TakeSign(text, ">=", bound));
   if (!bytes.ok() || !IsSign(bound.sign)) {
     return absl::InvalidArgumentError(
-        i18n::Format("--memory: \"{}\" is not allowed; expected a size with >=, <=, >, < or = in "
-                     "front, such as '>=16GiB'",
+        i18n::Format("--memory: \"{}\" is not valid; write a size such as 16GiB, optionally after "
+                     ">=, <=, >, < or =, such as '>=16GiB'",
                      Printable(text)));
   }
   bound.value = static_cast<double>(*bytes);
@@ -70,10 +70,10 @@ absl::StatusOr<Bound> CapabilityBound(const std::string& text) {
   Bound bound;
   const uint32_t number = run::ParseComputeCapability(TakeSign(text, "=", bound));
   if (number == 0 || !IsSign(bound.sign)) {
-    return absl::InvalidArgumentError(i18n::Format(
-        "--compute-capability: \"{}\" is not allowed; expected a CUDA compute capability, with or "
-        "without >=, <=, >, < or = in front, such as 8.6 or '>=8.0'",
-        Printable(text)));
+    return absl::InvalidArgumentError(
+        i18n::Format("--compute-capability: \"{}\" is not valid; write a CUDA compute capability "
+                     "such as 8.6, optionally after >=, <=, >, < or =, such as '>=8.0'",
+                     Printable(text)));
   }
   bound.value = number;
   return bound;
@@ -132,8 +132,8 @@ std::string KernelsText(const run::Device& d) {
   for (const uint32_t number : run::LibTorchArchitectures())
     has.push_back(run::ComputeCapabilityText(number));
   return i18n::Format(
-      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; a "
-      "program can be planned only if its PyTorch has kernels for it",
+      "LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}. To plan a program on "
+      "this GPU, use a version of PyTorch that has kernels for the GPU",
       fmt::join(has, ", "));
 }
 
@@ -190,13 +190,12 @@ std::string TableText(const std::vector<run::Device>& devices) {
                Tera(d.tf32_flops), Tera(d.bf16_flops),
                fmt::format("{}", fmt::join(d.sources.Assumed(), ", "))});
   }
-  return table.Text() +
-         i18n::Format(
-             "\n  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA "
-             "(nvidia-smi shows a few percent more). Assumed: figures without a "
-             "source for this GPU. `vramscope devices NAME` shows the details of one "
-             "GPU, and --json shows all sources.\n",
-             devices.size(), run::DeviceTable().size());
+  return table.Text() + i18n::Format(
+                            "\n  {} of {} GPUs. Dense rates are in TFLOP/s. Memory is as reported "
+                            "by CUDA (nvidia-smi shows a few percent more). The last column lists "
+                            "the values that have no source for the GPU. `vramscope devices NAME` "
+                            "shows the details of one GPU, and --json shows all sources.\n",
+                            devices.size(), run::DeviceTable().size());
 }
 
 // All figures of one GPU.
@@ -210,7 +209,7 @@ std::string DetailText(const run::Device& d) {
                     run::ComputeCapabilityText(d.compute_capability)));
   std::string memory = fmt::format("{} ({} B)", run::FormatBytes(d.memory_bytes), d.memory_bytes);
   if (d.integrated)
-    memory = i18n::Format("{}, shared with the CPU: the system uses part of it", memory);
+    memory = i18n::Format("{}, shared with the CPU; the system uses a part of this memory", memory);
   line(i18n::Text("Memory"), memory + (d.ecc ? ", ECC" : ""));
   line(i18n::Text("CUDA context"), run::FormatBytes(d.context_bytes));
   line(i18n::Text("Multiprocessors"),
@@ -245,7 +244,9 @@ ExitCode Show(const Options& options) {
   }
   if (options.file) {
     if (devices->size() == 1) return PrintText(run::DeviceJson(devices->front()));
-    NoteError(i18n::Format("--file writes one GPU, but {} match; name one", devices->size()));
+    NoteError(i18n::Format(
+        "--file prints the device file of one GPU, but {} GPUs match; name one of them",
+        devices->size()));
     return kUsage;
   }
   if (options.json) {
@@ -260,8 +261,8 @@ void DeclareDevices(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option(
       "words", options->words,
-      "list only GPUs with all of these words in key, name, family or architecture; or one GPU in "
-      "the form of --device (a MIG slice, a file, figures)");
+      "list only GPUs whose key, name, family or architecture contains all of these words. A value "
+      "that `plan --device` accepts (a MIG slice, a file or properties) shows only that GPU");
   command
       ->add_option("--memory", options->memory,
                    "list only GPUs with this much memory, such as '>=16GiB'")
@@ -275,9 +276,8 @@ void DeclareDevices(CLI::App* command, Context& context) {
                    "list only GPUs of this architecture (turing, ampere, ...) or product line "
                    "(geforce, laptop, workstation, datacenter, integrated)")
       ->type_name("WORD");
-  command->add_flag(
-      "--file", options->file,
-      "for one GPU: print it as a device file, which can be edited and passed to --device");
+  command->add_flag("--file", options->file,
+                    "print one GPU as a device file, which can be edited and passed to --device");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Show(*options); });
 }
@@ -287,7 +287,7 @@ void DeclareDevices(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_devices() {
   return {.place = 200,
           .name = "devices",
-          .help = "list the GPUs that can be planned for",
+          .help = "list the GPUs for which runs can be planned",
           .example = "devices --json",
           .declare = DeclareDevices};
 }

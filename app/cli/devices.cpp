@@ -143,9 +143,10 @@ ExitCode ShowTechniques(bool as_json, const std::vector<std::string>& words) {
                     {"implies", t.implies}});
   }
   if (list.empty()) {
-    NoteError(i18n::Format(
-        "no technique has \"{}\" in its name, explanation, group, keys or values; groups: {}",
-        fmt::join(words, " "), GroupNames()));
+    NoteError(
+        i18n::Format("no technique has \"{}\" in its name, explanation, group, keys or values. The "
+                     "groups are {}",
+                     fmt::join(words, " "), GroupNames()));
     return kUsage;
   }
   Json optimizers = Json::array();
@@ -176,9 +177,9 @@ void DeclarePresets(CLI::App* command, Context& context) {
 void DeclareTechniques(CLI::App* command, Context& context) {
   auto json = std::make_shared<bool>(false);
   auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option(
-      "words", *words,
-      "list only techniques with all of these words in name, explanation, group, keys or values");
+  command->add_option("words", *words,
+                      "list only techniques whose name, explanation, group, keys or values contain "
+                      "all of these words");
   command->add_flag("--json", *json, "print one JSON object");
   command->callback([json, words, &context] { context.exit_code = ShowTechniques(*json, *words); });
 }
@@ -196,7 +197,9 @@ CommandEntry DeclareCommand_presets() {
 CommandEntry DeclareCommand_techniques() {
   return {.place = 220,
           .name = "techniques",
-          .help = "list the techniques that save memory, with their settings and exclusions",
+          .help =
+              "list the techniques that save memory, with their settings and the techniques that "
+              "they exclude",
           .example = "techniques --json",
           .declare = DeclareTechniques};
 }

@@ -332,28 +332,29 @@ void DeclareDiff(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command
       ->add_option("A", options->a,
-                   "a .trace or CUDA memory snapshot; with --requests also the output file of "
-                   "`vramscope requests`")
+                   "a .trace file or CUDA memory snapshot; with --requests, also the output file "
+                   "of `vramscope requests`")
       ->required();
   command->add_option("B", options->b, "the file to compare with")->required();
   CLI::Option* requests = command->add_flag("--requests", options->requests,
                                             "compare the allocations and frees of one step");
   CLI::Option* by =
-      command->add_option("--by", options->by, "stack: compare call sites at both peaks")
+      command->add_option("--by", options->by, "`stack` compares the call sites at both peaks")
           ->check(CLI::IsMember({"stack", "category"}).description(""))
           ->excludes(requests)
           ->type_name("HOW");
-  CLI::Option* prediction = command
-                                ->add_flag("--prediction", options->prediction,
-                                           "compare a plan A with a recording B of the same run: "
-                                           "errors of the plan, allocations, kernels")
-                                ->excludes(requests)
-                                ->excludes(by);
+  CLI::Option* prediction =
+      command
+          ->add_flag("--prediction", options->prediction,
+                     "compare a plan A with a recording B of the same run: show the errors of the "
+                     "plan, and compare allocations and kernels")
+          ->excludes(requests)
+          ->excludes(by);
   AddTop(*command, options->top);
   command
       ->add_option(
           "--step", options->step,
-          "number of the step (default: the last complete step; with --by stack: the peak)")
+          "number of the step; the default is the last complete step, or the peak with --by stack")
       ->check(CLI::Range(0, INT32_MAX).description(""))
       ->type_name("N");
   AddDevice(*command, options->range);

@@ -124,7 +124,7 @@ std::string KernelsText(const Prediction& p, size_t top) {
                         Count(p.total.planned_count), Count(p.total.measured_count));
   Table table({{i18n::Text("Planned"), Table::kRight},
                {i18n::Text("measured"), Table::kRight},
-               {i18n::Text("Time planned"), Table::kRight},
+               {i18n::Text("Planned time"), Table::kRight},
                {i18n::Text("measured"), Table::kRight},
                {i18n::Text("Ratio"), Table::kRight},
                {i18n::Text("Kernel")}});
@@ -162,7 +162,7 @@ std::string KernelsText(const Prediction& p, size_t top) {
     table.Row({"", "", "", "", "", i18n::Format("({} more names)", p.kernels.size() - shown)});
   table.Row({"", "", "", "", "", ""});
   for (const Prediction::Kernel& k : p.classes) row(i18n::Text(k.name), k);
-  row(i18n::Text("names in both"), p.both);
+  row(i18n::Text("same names in both files"), p.both);
   if (p.by_op.planned_count > 0)
     row(i18n::Text("different names, matched by op and order"), p.by_op);
   row(i18n::Text("all"), p.total);

@@ -57,7 +57,7 @@ constexpr std::string_view kErrors[] = {
     TEXT_MARK("the calls that launched kernels are unknown"),
     TEXT_MARK("the calls that launched Triton kernels are unknown"),
     TEXT_MARK("the operators of kernels are unknown"),
-    TEXT_MARK("synchronisations of the host are not shown"),
+    TEXT_MARK("host synchronizations are not shown"),
     TEXT_MARK("memory outside PyTorch's allocator is not itemized"),
     TEXT_MARK("the blocks that a kernel accesses are unknown"),
     TEXT_MARK("CUPTI's own overhead is not shown"),
@@ -67,12 +67,12 @@ constexpr std::string_view kErrors[] = {
     TEXT_MARK("this virtual GPU does not allow profiling"),
     TEXT_MARK("CUPTI could not be initialized"),
     TEXT_MARK("CUPTI finds no driver"),
-    TEXT_MARK("CUPTI's error {}"),
+    TEXT_MARK("CUPTI error {}"),
     TEXT_MARK("CUPTI is already in use by vramscope"),
     TEXT_MARK(
         "no libcupti of CUDA 11.7 to 13 was found in this process or next to its CUDA runtime"),
-    TEXT_MARK("{} lacks functions of the activity interface"),
-    TEXT_MARK("{} has version {}, which is older than CUDA 11.7's version ({})"),
+    TEXT_MARK("{} lacks functions of the CUPTI Activity API"),
+    TEXT_MARK("{} has version {}, but version {} (CUDA 11.7) or later is required"),
 };
 
 std::string Environment(const char* name) {
@@ -102,7 +102,7 @@ Finding Worker() {
   const WorkerProbe probe = ProbeWorker();
   if (probe.started) {
     return {State::kPass, "worker",
-            i18n::Format("{} starts, version {}", probe.program, probe.version)};
+            i18n::Format("{} starts (version {})", probe.program, probe.version)};
   }
   return {State::kFail, "worker", probe.error};
 }
@@ -119,7 +119,7 @@ Finding Memory() {
 Finding Gpu(const nvml::GpuProbe& probe) {
   if (!probe.initialised)
     return {State::kSkip, "gpu",
-            i18n::Format("{}. A GPU is not needed for the backends plan and cpu",
+            i18n::Format("{}. The backends `plan` and `cpu` do not need a GPU",
                          i18n::Shown(probe.error))};
   return {State::kPass, "gpu",
           i18n::Format("{}, {}, driver for CUDA {}.{}", probe.name,
@@ -138,10 +138,12 @@ std::vector<Finding> GpuFindings(const std::string& python) {
   if (emulated)
     findings.push_back({State::kSkip, "device node", i18n::Text("not checked on an emulated GPU")});
   else
-    findings.push_back({probe.device_node ? State::kPass : State::kFail, "device node",
-                        probe.device_node
-                            ? i18n::Text("there")
-                            : i18n::Text("no /dev/nvidiactl: no NVIDIA GPU, or no driver")});
+    findings.push_back(
+        {probe.device_node ? State::kPass : State::kFail, "device node",
+         probe.device_node
+             ? i18n::Text("/dev/nvidiactl exists")
+             : i18n::Text(
+                   "/dev/nvidiactl does not exist: this computer has no NVIDIA GPU or no driver")});
   step(probe.library, "driver library", i18n::Text("libcuda.so.1 loads"));
   if (!probe.library) return findings;
   step(probe.initialised, "driver starts",
@@ -227,13 +229,16 @@ void DeclareDoctor(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   CLI::Option* gpu = command->add_flag("--gpu", options->gpu, "check only the NVIDIA GPU");
   command->add_flag("--json", options->json, "print one JSON object");
-  command->add_option("--python", options->python, "with --gpu: use the PyTorch of this Python")
+  command
+      ->add_option("--python", options->python,
+                   "with --gpu, use the PyTorch of this Python interpreter")
       ->needs(gpu)
       ->type_name("PATH");
   command
       ->add_option("--emulated", options->emulated,
-                   "with --gpu: check the emulated platform with this GPU, in the form of `plan "
-                   "--device`: a name in the device table, a MIG slice, a file or figures")
+                   "with --gpu, run the checks on the emulated platform with this GPU. Takes the "
+                   "same values as `plan --device`: a name in the device table, a MIG slice, a "
+                   "file or properties")
       ->needs(gpu)
       ->type_name("GPU");
   command->callback([options, &context] {
@@ -248,7 +253,7 @@ void DeclareDoctor(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_doctor() {
   return {.place = 230,
           .name = "doctor",
-          .help = "check what is missing on this computer; exit with 1 if something is",
+          .help = "check this computer for missing components; exit with 1 if one is missing",
           .example = "doctor",
           .declare = DeclareDoctor};
 }

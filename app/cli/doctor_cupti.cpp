@@ -79,14 +79,12 @@ Finding Allocations(const std::vector<Activity>& all, const std::vector<uint64_t
     freed += activity.kind == ActivityKind::kDriverFree;
   }
   const bool same = told == made && freed == made.size();
-  return {
-      same ? State::kPass : State::kFail, "allocations",
-      same
-          ? i18n::Format(
-                "{} allocations made, {} recorded, all with the right addresses; {} frees recorded",
-                made.size(), told.size(), freed)
-          : i18n::Format("{} allocations made, {} recorded; {} frees recorded", made.size(),
-                         told.size(), freed)};
+  return {same ? State::kPass : State::kFail, "allocations",
+          same ? i18n::Format("of {} allocations, {} were recorded, all with the right addresses; "
+                              "{} frees were recorded",
+                              made.size(), told.size(), freed)
+               : i18n::Format("of {} allocations, {} were recorded; {} frees were recorded",
+                              made.size(), told.size(), freed)};
 }
 
 // Checks that no work on the GPU begins before the API call that started it.
@@ -109,8 +107,8 @@ Finding Clocks(const std::vector<Activity>& all) {
   }
   const bool good = work > 0 && early == 0 && alone == 0;
   return {good ? State::kPass : State::kFail, "clocks",
-          i18n::Format("{} activities; {} began before their API call, {} have no API call", work,
-                       early, alone)};
+          i18n::Format("of {} activities, {} began before their API call, and {} have no API call",
+                       work, early, alone)};
 }
 
 }  // namespace

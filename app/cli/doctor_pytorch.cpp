@@ -38,7 +38,7 @@ Run Execute(const program::Platform& platform, const std::string& python,
   const fs::path output = path / "hooks", answer = path / "answer.json";
   std::error_code error;
   if (!folder.ok() || !fs::create_directory(output, error)) {
-    run.problem = i18n::Text("no folder for temporary files");
+    run.problem = i18n::Text("there is no folder for temporary files; set TMPDIR");
     return run;
   }
   program::LaunchOptions options;
@@ -65,7 +65,7 @@ Run Execute(const program::Platform& platform, const std::string& python,
   read.device = options.device;
   const absl::StatusOr<program::Program> seen = program::ReadProgram(output.string(), read);
   if (!seen.ok() || seen->runs.size() != 1)
-    run.problem = i18n::Text("the test program's history cannot be read");
+    run.problem = i18n::Text("the trace of the test program cannot be read");
   else
     run.trace = seen->runs.front().trace;
   return run;
@@ -78,7 +78,8 @@ uint64_t Number(const Json& object, const char* key) {
 
 Finding Equal(const char* what, uint64_t ours, const char* whose, uint64_t theirs) {
   return {ours == theirs && theirs > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("the trace contains {} bytes, and {}() returned {}", ours, whose, theirs)};
+          i18n::Format("the trace contains {} bytes; torch.cuda.{}() returned {} bytes", ours,
+                       whose, theirs)};
 }
 
 std::vector<Finding> CheckRun(const Run& run) {
@@ -99,15 +100,14 @@ std::vector<Finding> CheckRun(const Run& run) {
           block[1].is_number_unsigned())
         theirs.emplace(block[0].get<uint64_t>(), block[1].get<uint64_t>());
   std::vector<Finding> findings;
-  findings.push_back(
-      {ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
-       ours == theirs
-           ? i18n::Format(
-                 "{} live blocks after {} events; _snapshot() lists {}, and they are the same",
-                 ours.size(), t.events.size(), theirs.size())
-           : i18n::Format(
-                 "{} live blocks after {} events; _snapshot() lists {}, but they are not the same",
-                 ours.size(), t.events.size(), theirs.size())});
+  findings.push_back({ours == theirs && !ours.empty() ? State::kPass : State::kFail, "tracker",
+                      ours == theirs
+                          ? i18n::Format("after {} events, the trace has {} live blocks; "
+                                         "_snapshot() lists the same {} blocks",
+                                         t.events.size(), ours.size(), theirs.size())
+                          : i18n::Format("after {} events, the trace has {} live blocks; "
+                                         "_snapshot() lists {} blocks, which are not the same",
+                                         t.events.size(), ours.size(), theirs.size())});
   findings.push_back(
       Equal("categories", allocated, "memory_allocated", Number(run.answer, "memory_allocated")));
   findings.push_back(
@@ -120,7 +120,7 @@ std::vector<Finding> CheckRun(const Run& run) {
   else
     findings.push_back(
         {std::abs(rest->bytes) * 100 <= gpu.used * kMost ? State::kPass : State::kFail, "card",
-         i18n::Format("{} bytes used at the end, {} of them not accounted for", gpu.used,
+         i18n::Format("{} bytes were in use at the end; {} of them are not accounted for", gpu.used,
                       rest->bytes)});
   const trace::ActivityTable& a = t.activities;
   std::set<std::pair<uint64_t, uint64_t>> driver, segments;
@@ -143,8 +143,9 @@ std::vector<Finding> CheckRun(const Run& run) {
     for (const auto& segment : segments) missing += !driver.contains(segment);
     findings.push_back(
         {missing == 0 && !segments.empty() ? State::kPass : State::kFail, "driver memory",
-         i18n::Format("{} segments, {} of them not among CUPTI's {} live allocations",
-                      segments.size(), missing, driver.size())});
+         i18n::Format(
+             "of {} segments, {} are missing from the {} live allocations that CUPTI recorded",
+             segments.size(), missing, driver.size())});
     findings.push_back({kernels > 0 ? State::kPass : State::kFail, "kernels",
                         i18n::Format("{} in the trace", kernels)});
   }
@@ -163,13 +164,13 @@ Finding Compare(const char* what, const char* list, const Json& planned, const J
     const bool equal = ours.contains(name) && ours[name] == value;
     same += equal;
     if (!equal)
-      others += i18n::Format("; {}: planned {}, real {}", name,
+      others += i18n::Format("; {}: planned {}, measured {}", name,
                              ours.contains(name) ? ours[name].dump() : i18n::Text("nothing"),
                              value.dump());
   }
   return {same == all && all > 0 ? State::kPass : State::kFail, what,
-          i18n::Format("{} of {} match the plan in allocated bytes, reserved bytes and number "
-                       "of requests{}",
+          i18n::Format("in {} of {} cases, the allocated bytes, reserved bytes and number of "
+                       "requests match the plan{}",
                        same, all, others)};
 }
 
@@ -184,8 +185,9 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
   if (interpreter.empty())
     return {
         {State::kSkip, "pytorch",
-         i18n::Text("no Python with PyTorch for CUDA was found (--python names one), so allocator, "
-                    "configurations and operators were not checked")}};
+         i18n::Text(
+             "no Python with a CUDA build of PyTorch was found, so the allocator, the "
+             "configurations and the operators were not checked; name a Python with --python")}};
   const absl::StatusOr<program::Platform> platform = program::FindPlatform(device.has_value());
   if (!platform.ok()) return {{State::kFail, "pytorch", std::string(platform.status().message())}};
   const Run seen = Execute(*platform, interpreter, nullptr, true);
@@ -202,12 +204,14 @@ std::vector<Finding> CheckPyTorch(const std::string& python,
     const double without = bare.problem.empty() ? bare.answer.value("step_seconds", 0.0) : 0;
     constexpr double kMost = 1.1;
     if (with <= 0 || without <= 0)
-      findings.push_back({State::kFail, "overhead", i18n::Format("no times: {}", bare.problem)});
+      findings.push_back({State::kFail, "overhead",
+                          i18n::Format("the step times could not be measured: {}", bare.problem)});
     else
       findings.push_back(
           {with / without <= kMost ? State::kPass : State::kFail, "overhead",
-           i18n::Format("a step takes {:.3f} ms with CUPTI, {:.3f} without: factor {:.2f}",
-                        with * 1e3, without * 1e3, with / without)});
+           i18n::Format(
+               "a step takes {:.3f} ms with CUPTI and {:.3f} ms without CUPTI (factor {:.2f})",
+               with * 1e3, without * 1e3, with / without)});
   }
   if (!device) {
     findings.push_back(

@@ -1,4 +1,4 @@
-// `estimate [RUN]`: prints closed formulas and their values; --plan adds the plan's figures.
+// `estimate [RUN]`: prints closed-form formulas and their values; --plan adds the plan's figures.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -40,11 +40,11 @@ std::string_view What(Planned planned) {
     case Planned::kParameters:
       return i18n::Text("parameters, requested bytes");
     case Planned::kOptimizerState:
-      return i18n::Text("optimizer state after the last step, requested bytes");
+      return i18n::Text("requested bytes of the optimizer state after the last step");
     case Planned::kGradients:
-      return i18n::Text("gradients before the last optimizer step, requested bytes");
+      return i18n::Text("requested bytes of the gradients before the last optimizer step");
     case Planned::kLayer:
-      return i18n::Text("kept by the middle layer after the forward pass, requested bytes");
+      return i18n::Text("requested bytes that the middle layer keeps after the forward pass");
     case Planned::kKvCache:
       return i18n::Text("keys and values");
     case Planned::kPeak:
@@ -227,8 +227,9 @@ ExitCode Execute(const Options& options) {
   const std::string hint = planned != nullptr
                                ? i18n::Text("Formulas, compared with a plan of the same run.")
                                : i18n::Text(
-                                     "Formulas. `estimate --plan` adds the figures of a plan, "
-                                     "`estimate --formulas` explains every letter.");
+                                     "All values come from formulas. To compare them with a plan, "
+                                     "use `estimate --plan`. For the meaning of the letters in the "
+                                     "formulas, use `estimate --formulas`.");
   return PrintText(text + table.Text() + StaticText(count.total()) +
                    FormulasText(sections, planned) + "\n" + Prose(hint) +
                    AssumptionsText(assumptions));
@@ -238,7 +239,7 @@ void DeclareEstimate(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   AddRunOptions(*command, options->run);
   command->add_flag("--plan", options->plan,
-                    "also plan the run, and print its figures next to the formulas");
+                    "also plan the run, and print the planned values next to the formulas");
   command->add_flag("--formulas", options->list, "print only the formulas themselves");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
@@ -249,7 +250,7 @@ void DeclareEstimate(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_estimate() {
   return {.place = 130,
           .name = "estimate",
-          .help = "estimate memory with closed formulas",
+          .help = "estimate memory with closed-form formulas",
           .example = "estimate --model config.json",
           .declare = DeclareEstimate};
 }

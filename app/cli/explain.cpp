@@ -100,8 +100,8 @@ ExitCode Execute(const Options& options) {
   }
   if (wants("oom")) {
     absl::StatusOr<explain::OutOfMemoryPage> page = explain::ExplainOutOfMemory(
-        trace,
-        {.replay = !options.no_replay, .progress = progress(i18n::Text("replaying the remedies"))});
+        trace, {.replay = !options.no_replay,
+                .progress = progress(i18n::Text("replaying with each remedy"))});
     if (!page.ok()) return ReportError(page.status());
     pages.oom = *std::move(page);
   }
@@ -141,8 +141,10 @@ void DeclareExplain(CLI::App* command, Context& context) {
                           ->type_name("PAGE");
   command->add_flag("--findings", options->findings, "short for --page findings")->excludes(page);
   command
-      ->add_option("--sort", options->sort,
-                   "order of call sites: held (bytes times time), count, bytes, life or peak")
+      ->add_option(
+          "--sort", options->sort,
+          "order of call sites: `held` (bytes times lifetime), `count` (number of allocations), "
+          "`bytes` (total bytes), `life` (mean lifetime) or `peak` (peak bytes)")
       ->check(CLI::IsMember({"held", "count", "bytes", "life", "peak"}).description(""))
       ->type_name("BY");
   AddTop(*command, options->top);

@@ -63,30 +63,34 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
                 i18n::Text("sizes of blocks, because requested sizes are not recorded")});
   } else {
     causes.Row({i18n::Text("requested"), FormatBytes(f.requested)});
-    causes.Row({i18n::Text("+ rounding"), FormatBytes(f.rounding),
-                i18n::Text("to multiples of 512 bytes, or by the allocator's settings")});
-    causes.Row({i18n::Text("+ tails"), FormatBytes(f.tails),
+    causes.Row(
+        {i18n::Text("+ rounding"), FormatBytes(f.rounding),
+         i18n::Text("rounding to multiples of 512 bytes, or as the allocator's settings specify")});
+    causes.Row({i18n::Text("+ remainders"), FormatBytes(f.tails),
                 i18n::Text("remainders that are too small to be split off")});
     causes.Row({i18n::Text("= allocated"), FormatBytes(f.allocated)});
   }
   if (f.record == trace::SegmentRecord::kTotalOnly) {
     causes.Row({i18n::Text("+ not in use"), FormatBytes(f.unplaced),
-                i18n::Text("the trace does not record where it is")});
+                i18n::Text("the location in the segments is not recorded")});
   } else {
     causes.Row({i18n::Text("+ holes"), FormatBytes(f.holes),
                 i18n::Text("free, next to live blocks in the same segment")});
-    causes.Row({i18n::Text("+ cached"), FormatBytes(f.cached),
-                i18n::Format("completely free: empty_cache() releases it; {} of {} segments",
-                             Count(f.segments_cached), Count(f.segments))});
+    causes.Row(
+        {i18n::Text("+ cached"), FormatBytes(f.cached),
+         i18n::Format(
+             "completely free memory in {} of {} segments; empty_cache() releases this memory",
+             Count(f.segments_cached), Count(f.segments))});
   }
   causes.Row({i18n::Text("= reserved"), FormatBytes(f.reserved)});
   text += causes.Text() + EvidenceText(evidence);
   if (f.pending > 0) {
-    text += i18n::Format("  {} of the allocated memory is freed but waits for another stream.\n",
-                         FormatBytes(f.pending));
+    text += i18n::Format(
+        "  {} of the allocated memory was freed but is still in use by another stream.\n",
+        FormatBytes(f.pending));
   }
   if (f.outside > 0) {
-    text += i18n::Format("  {} of the allocated memory is in no recorded segment.\n",
+    text += i18n::Format("  {} of the allocated memory is outside all recorded segments.\n",
                          FormatBytes(f.outside));
   }
   if (!f.pools.empty()) {
@@ -126,7 +130,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   }
   text += "\n" + pinned.Text() + More(f.pinned_count, std::min(f.pinned.size(), top), MoreSegments);
   if (f.pinned_by.size() < 2) return text + "\n";
-  Table by({{i18n::Text("Free in its segments"), Table::kRight},
+  Table by({{i18n::Text("Free in the same segments"), Table::kRight},
             {i18n::Text("Blocks"), Table::kRight},
             {i18n::Text("Call site")}});
   for (size_t i = 0; i < std::min(f.pinned_by.size(), top); ++i)
@@ -166,9 +170,10 @@ std::string Strip(const explain::SegmentView& s) {
 }
 
 std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size_t top) {
-  std::string text = Heading(i18n::Text("Segments"),
-                             i18n::Text("sorted by free bytes; # in use, + mostly in use, - partly "
-                                        "in use, . free, blank: no memory mapped"));
+  std::string text =
+      Heading(i18n::Text("Segments"),
+              i18n::Text("sorted by free bytes. In the last column, # is in use, + is mostly in "
+                         "use, - is partly in use, . is free, and a blank has no mapped memory"));
   Table table({{i18n::Text("Address")},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Free"), Table::kRight},
@@ -196,7 +201,7 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
       "\n";
   if (r.reserved == 0) return text;
   Table table({{i18n::Text("Replayed with"), Table::kLeft, true},
-               {i18n::Text("Reserved then"), Table::kRight},
+               {i18n::Text("Reserved"), Table::kRight},
                {i18n::Text("Change"), Table::kRight},
                {i18n::Text("Peak reserved"), Table::kRight},
                {i18n::Text("Change"), Table::kRight},
@@ -220,10 +225,10 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   if (!r.state && !r.anew)
     notes += Prose(i18n::Text("Changes are relative to the row \"as recorded\"."));
   if (r.anew) {
-    notes += Prose(
-        i18n::Text("A replay with other settings also allocates the blocks that are older than the "
-                   "recording. Its changes are relative to the row \"as recorded, older blocks "
-                   "allocated anew\". empty_cache() is called in the unchanged recording."));
+    notes += Prose(i18n::Text(
+        "A replay with other settings also allocates the blocks that are older than the recording. "
+        "The changes of such a replay are relative to the row \"as recorded, older blocks "
+        "allocated again\". The row for empty_cache() applies to the unchanged recording."));
   }
   return text + table.Text() + notes + "\n";
 }
@@ -233,7 +238,7 @@ std::string LeaksText(const explain::Leaks& leaks, const explain::CallSites& sit
   if (leaks.leaks.empty()) return text;
   Table table({{i18n::Text("Per step"), Table::kRight},
                {i18n::Text("Confidence"), Table::kRight},
-               {i18n::Text("Alive"), Table::kRight},
+               {i18n::Text("Live at the end"), Table::kRight},
                {i18n::Text("Blocks"), Table::kRight},
                {i18n::Text("Category")},
                {i18n::Text("Call site")}});
@@ -258,7 +263,7 @@ const std::string& OrderText(explain::SiteOrder order) {
     case SiteOrder::kLife:
       return i18n::Text("mean lifetime");
     case SiteOrder::kPeak:
-      return i18n::Text("most bytes at once");
+      return i18n::Text("peak bytes");
   }
   return i18n::Text("bytes times lifetime");
 }
@@ -270,9 +275,9 @@ std::string SitesText(const trace::Trace& trace, const ExplainPages& pages) {
   Table table({{i18n::Text("Bytes x time"), Table::kRight},
                {i18n::Text("Allocations"), Table::kRight},
                {i18n::Text("Total bytes"), Table::kRight},
-               {i18n::Text("Most at once"), Table::kRight},
+               {i18n::Text("Peak bytes"), Table::kRight},
                {i18n::Text("Mean lifetime"), Table::kRight},
-               {i18n::Text("Alive"), Table::kRight},
+               {i18n::Text("Live at the end"), Table::kRight},
                {i18n::Text("Category")},
                {i18n::Text("Call site")}});
   for (size_t i = 0; i < std::min(pages.sites->size(), pages.top); ++i) {
@@ -295,12 +300,13 @@ std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o,
                                   Printable(analysis::ShownName(o.site.name)));
   Table numbers({{i18n::Text("At that time")}, {i18n::Text("Bytes"), Table::kRight}});
   numbers.Row({i18n::Text("requested"), FormatBytes(o.asked)});
-  if (o.needed != o.asked) numbers.Row({i18n::Text("needed as a segment"), FormatBytes(o.needed)});
+  if (o.needed != o.asked)
+    numbers.Row({i18n::Text("size of the needed segment"), FormatBytes(o.needed)});
   numbers.Row({i18n::Text("free on the device"), FormatBytes(o.device_free)});
   numbers.Row({i18n::Text("reserved"), FormatBytes(o.reserved)});
   numbers.Row({i18n::Text("allocated"), FormatBytes(o.allocated)});
   numbers.Row({i18n::Text("completely free segments"), FormatBytes(o.cached)});
-  numbers.Row({i18n::Text("holes in its pool"), FormatBytes(o.holes)});
+  numbers.Row({i18n::Text("holes in the allocation's pool"), FormatBytes(o.holes)});
   numbers.Row({i18n::Text("largest hole"), FormatBytes(o.largest_hole)});
   text += numbers.Text() + "\n";
 
@@ -322,14 +328,14 @@ std::string OneOomText(const trace::Trace& trace, const explain::OutOfMemory& o,
   text += held.Text() + "\n";
 
   Table ways({{i18n::Text("Remedy"), Table::kLeft, true},
-              {i18n::Text("What passes")},
+              {i18n::Text("Succeeds")},
               {i18n::Text("Frees"), Table::kRight}});
   std::string how;
   for (const explain::WayOut& w : o.ways) {
     const std::string& passes = !w.request_passes           ? i18n::Text("nothing")
                                 : !w.run_passes.has_value() ? i18n::Text("that request")
                                 : *w.run_passes             ? i18n::Text("the whole run")
-                                                : i18n::Text("that request, but not the whole run");
+                                                            : i18n::Text("only that request");
     ways.Row({i18n::Text(w.name), passes, w.bytes == 0 ? "-" : FormatBytes(w.bytes)});
     how += Prose(i18n::Text(w.name) + ": " + i18n::Text(w.how));
   }

@@ -49,7 +49,7 @@ const ExporterEntry kImages = {.place = 60,
 const ExporterEntry kTrace = {
     .place = 80,
     .name = "trace",
-    .help = TEXT_MARK("a .trace; with --time A:B or --device, a part of it")};
+    .help = TEXT_MARK("a .trace file; with --time A:B or --device, a part of the trace")};
 
 // All formats, in the order of the help.
 std::vector<ExporterEntry> Formats() {
@@ -142,8 +142,8 @@ absl::Status WritePicture([[maybe_unused]] const std::shared_ptr<const trace::Tr
   return absl::OkStatus();
 #else
   return absl::UnimplementedError(
-      i18n::Format("--to {}: the window draws this format, but this vramscope was built without a "
-                   "window; use --to svg without --size",
+      i18n::Format("--to {} is not available, because this build of vramscope has no window; use "
+                   "--to svg without --size",
                    options.format));
 #endif
 }
@@ -170,7 +170,7 @@ absl::Status Write(const std::shared_ptr<const trace::Trace>& whole, const Expor
 ExitCode Execute(const Options& options) {
   const ExporterEntry format = FormatOf(options);
   const auto only_for = [](std::string_view option, std::string_view formats) {
-    NoteError(i18n::Format("{} is for --to {} only", option, formats));
+    NoteError(i18n::Format("{} applies only to --to {}", option, formats));
     return kUsage;
   };
   if ((options.no_categories || options.no_annotations) && !format.uses_labels)
@@ -226,7 +226,7 @@ void DeclareExport(CLI::App* command, Context& context) {
       ->add_option("--size", options->size,
                    "for png, pdf and svg: the size of the image, such as 1680x1050")
       ->type_name("WxH");
-  command->add_option("--scale", options->scale, "for png: device pixels per pixel, 0.5 to 4")
+  command->add_option("--scale", options->scale, "for png: scale factor of the image, 0.5 to 4")
       ->check(NumberBetween(0.5, 4))
       ->type_name("N");
   command->add_option("--theme", options->theme, "for png, pdf and svg: light or dark")

@@ -216,21 +216,23 @@ ExitCode ExecuteFit(const Options& options) {
     printed = PrintJson(json);
   } else {
     std::string text = i18n::Format(
-        "{}, batch {} x seq {}: now needs {}, takes {} a step; budget {}: {}\n\n", config->model,
-        config->batch, run::ShortSeqText(*config), run::FormatBytes(fitted->start.needed()),
-        Milliseconds(fitted->start.step_ms), run::FormatBytes(*budget),
-        fitted->start_fits ? i18n::Text("fits") : i18n::Text("does not fit"));
-    if (!any) text += i18n::Text("No tried combination fits. The smallest:") + "\n\n";
+        "{}, batch {} x seq {}: now needs {}, takes {} a step, and {} the budget of {}\n\n",
+        config->model, config->batch, run::ShortSeqText(*config),
+        run::FormatBytes(fitted->start.needed()), Milliseconds(fitted->start.step_ms),
+        fitted->start_fits ? i18n::Text("fits") : i18n::Text("does not fit"),
+        run::FormatBytes(*budget));
+    if (!any)
+      text += i18n::Text("None of the tried combinations fits. The smallest combination:") + "\n\n";
     for (size_t i = 0; i < fitted->proposals.size(); ++i)
       text += ProposalText(i + 1, fitted->proposals[i], *budget) + "\n";
-    text +=
-        Prose(fitted->cut_short
-                  ? i18n::Format("{} combinations planned until the time limit of {:.1f} s. Other "
-                                 "combinations may fit and change the training less.",
-                                 fitted->plans, seconds)
-              : fitted->plans == 1
-                  ? i18n::Format("{} combination planned in {:.1f} s.", fitted->plans, seconds)
-                  : i18n::Format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
+    text += Prose(
+        fitted->cut_short
+            ? i18n::Format("{} combinations planned; the search stopped at the time limit of "
+                           "{:.1f} s. Other combinations may fit and change the training less.",
+                           fitted->plans, seconds)
+        : fitted->plans == 1
+            ? i18n::Format("{} combination planned in {:.1f} s.", fitted->plans, seconds)
+            : i18n::Format("{} combinations planned in {:.1f} s.", fitted->plans, seconds));
     printed = PrintText(text + AssumptionsText(assumptions));
   }
   return printed != kDone ? printed : any ? kDone : kNo;
@@ -258,9 +260,10 @@ std::string WhyReservedGrows(const std::vector<fit::Rung>& ladder,
     const uint64_t free_before = before.reserved - before.peak, free_now = now.reserved - now.peak;
     if (now.reserved <= before.reserved || free_now <= free_before) continue;
     text += Prose(i18n::Format(
-        "{}: reserved memory grows by {}, the peak by {}. Up to {} of reserved memory is unused at "
-        "the peak ({} before), in blocks too small for later allocations. `explain --page "
-        "fragmentation` shows them; alloc_conf=expandable_segments:True avoids most of them.",
+        "{}: reserved memory grows by {}, and the peak grows by {}. At the peak, up to {} of the "
+        "reserved memory is unused (before: {}). The unused blocks are too small for later "
+        "allocations. `explain --page fragmentation` shows these blocks; "
+        "alloc_conf=expandable_segments:True avoids most of them.",
         i18n::Text(ladder[i].name), run::FormatBytes(now.reserved - before.reserved),
         SignedBytes(static_cast<int64_t>(now.peak) - static_cast<int64_t>(before.peak)),
         run::FormatBytes(free_now), run::FormatBytes(free_before)));
@@ -367,7 +370,7 @@ void DeclareFit(CLI::App* command, Context& context) {
   command
       ->add_option(
           "--budget", options->budget,
-          "maximum GPU memory, such as 24GiB; default with --device: the memory of that GPU")
+          "maximum GPU memory, such as 24GiB. With --device, the default is the memory of that GPU")
       ->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
   command->callback([options, of_program, &context, command] {
@@ -376,14 +379,16 @@ void DeclareFit(CLI::App* command, Context& context) {
     if (!context.has_program) {
       const std::string name = ProgramOptionIn(*command);
       if (!name.empty())
-        NoteError(i18n::Format(
-            "{0} needs a program: vramscope fit --budget 24GiB {0} ... -- python train.py", name));
+        NoteError(
+            i18n::Format("{0} needs a program, for example: vramscope fit --budget 24GiB {0} ... "
+                         "-- python train.py",
+                         name));
       context.exit_code = name.empty() ? ExecuteFit(*options) : kUsage;
       return;
     }
     if (!options->run.preset.empty() || !options->run.model.empty() ||
         !options->run.config.empty() || !options->run.sets.empty()) {
-      NoteError(i18n::Text("fit takes either RUN or -- PROGRAM, not both"));
+      NoteError(i18n::Text("`fit` takes either a RUN or -- PROGRAM, not both"));
       context.exit_code = kUsage;
       return;
     }
@@ -396,8 +401,8 @@ void DeclareFit(CLI::App* command, Context& context) {
 ExitCode RunWaterfall(const CLI::App& command, const Options& options) {
   const std::string name = ProgramOptionIn(command);
   if (name.empty()) return ExecuteWaterfall(options);
-  NoteError(
-      i18n::Format("{0} needs a program: vramscope waterfall {0} ... -- python train.py", name));
+  NoteError(i18n::Format(
+      "{0} needs a program, for example: vramscope waterfall {0} ... -- python train.py", name));
   return kUsage;
 }
 
@@ -406,8 +411,8 @@ ExitCode ProgramWaterfall(const Context& context, const Options& options,
   if (!options.run.preset.empty() || !options.run.model.empty() || !options.run.config.empty() ||
       !options.run.sets.empty() || !options.baseline.empty() || !options.order.empty()) {
     NoteError(
-        i18n::Text("waterfall takes either RUN or -- PROGRAM, not both; for a program, each "
-                   "--toggle is a bar, in the given order"));
+        i18n::Text("`waterfall` takes either a RUN or -- PROGRAM, not both. For a program, "
+                   "`waterfall` shows a bar for each --toggle, in the given order"));
     return kUsage;
   }
   if (options.json && options.output == "-") {
@@ -415,9 +420,9 @@ ExitCode ProgramWaterfall(const Context& context, const Options& options,
     return kUsage;
   }
   if (context.after_dashes.empty() || of_program.toggles.empty()) {
-    NoteError(
-        i18n::Text("a waterfall of a program needs toggles and the program; for example: vramscope "
-                   "waterfall --toggle bf16 --toggle lora -- python train.py"));
+    NoteError(i18n::Text(
+        "for a program, `waterfall` needs at least one --toggle and the command of the program, "
+        "for example: vramscope waterfall --toggle bf16 --toggle lora -- python train.py"));
     return kUsage;
   }
   return WaterfallOfProgram(context.after_dashes, of_program, options.output, options.json);
@@ -430,8 +435,8 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
   AddProgramOptions(*command, *of_program, true);
   command
       ->add_option("--baseline", options->baseline,
-                   "a setting of the baseline, where the bars start (repeatable); batch and "
-                   "sequence are the same as in the run")
+                   "a setting of the baseline (repeatable). The bars start at the baseline, which "
+                   "always has the batch and sequence of the run")
       ->type_name("KEY=VALUE");
   command
       ->add_option("--order", options->order,
@@ -452,23 +457,22 @@ void DeclareWaterfall(CLI::App* command, Context& context) {
 }  // namespace
 
 CommandEntry DeclareCommand_fit() {
-  return {
-      .place = 140,
-      .name = "fit",
-      .help =
-          "find techniques with which a run fits; those that do not change the training come first",
-      .example = "fit --preset llama-3.2-1b --budget 12GiB",
-      .takes_program = true,
-      .declare = DeclareFit};
+  return {.place = 140,
+          .name = "fit",
+          .help =
+              "find techniques that make a run fit; techniques that do not change the training "
+              "come first",
+          .example = "fit --preset llama-3.2-1b --budget 12GiB",
+          .takes_program = true,
+          .declare = DeclareFit};
 }
 
 CommandEntry DeclareCommand_waterfall() {
   return {.place = 150,
           .name = "waterfall",
           .help =
-              "show the steps from the model's defaults to the run, with a bar for each technique; "
-              "with "
-              "-- PROGRAM ARGS..., a bar for each --toggle",
+              "show how memory changes from the model's defaults to the run, with a bar for each "
+              "technique; for -- PROGRAM ARGS..., show a bar for each --toggle",
           .example =
               "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing",
           .takes_program = true,

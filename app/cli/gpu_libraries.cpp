@@ -31,10 +31,10 @@ std::vector<std::string> FoldersWithRuntime(const program::Interpreter& interpre
 absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python) {
   const nvml::GpuProbe probe = nvml::ProbeGpu(false);
   if (!probe.initialised) {
-    return absl::FailedPreconditionError(
-        i18n::Format("backend=cuda needs this computer's GPU: {}; `vramscope plan` predicts the "
-                     "same run, `vramscope run --backend cpu` computes it on the CPU",
-                     i18n::Shown(probe.error)));
+    return absl::FailedPreconditionError(i18n::Format(
+        "backend=cuda needs a GPU in this computer: {}. To predict the run without a GPU, use "
+        "`vramscope plan`; to compute the run on the CPU, use `vramscope run --backend cpu`",
+        i18n::Shown(probe.error)));
   }
   const program::Places places = program::OwnPlaces();
   if (!python.empty()) {
@@ -42,8 +42,8 @@ absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python)
     std::vector<std::string> folders = FoldersWithRuntime(named);
     if (!folders.empty()) return folders;
     return absl::FailedPreconditionError(
-        i18n::Format("--python {}: this Python has {} but no CUDA {}x libraries; install them with "
-                     "`pip install torch`",
+        i18n::Format("--python {}: this Python has {}, but it has no libraries of CUDA {}x; "
+                     "install these libraries with `pip install torch`",
                      python, program::TorchText(named), kCuda));
   }
   for (const program::Interpreter& found : program::FindInterpreters("", places)) {
@@ -55,8 +55,8 @@ absl::StatusOr<std::vector<std::string>> GpuLibraries(const std::string& python)
     return std::vector<std::string>();
   }
   return absl::FailedPreconditionError(i18n::Format(
-      "backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in "
-      "a virtual environment and name its Python with --python VENV/bin/python",
+      "backend=cuda: {} and other CUDA libraries were not found. Run `pip install torch` in a "
+      "virtual environment, and pass its Python with --python VENV/bin/python",
       kRuntime));
 }
 

@@ -378,7 +378,7 @@ std::string WorkText(const trace::Trace& trace) {
     others -= count;
     if (count > 0) text += fmt::format("{} {}, ", i18n::Text(what), Count(count));
   }
-  if (others > 0) text += i18n::Format("API calls and others {}, ", Count(others));
+  if (others > 0) text += i18n::Format("API calls and other activities {}, ", Count(others));
   if (trace.operands.size() > 0)
     text += i18n::Format("operands {}, ", Count(trace.operands.size()));
   return text + i18n::Format("streams {}", CountStreams(trace));
@@ -456,17 +456,18 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
     line(TEXT_MARK("devices"), fmt::format("{}", fmt::join(DeviceNames(trace), ", ")));
   }
   if (trace::SizesAreOfBlocks(trace))
-    line(
-        TEXT_MARK("sizes"),
-        i18n::Text("of blocks (multiples of 512 bytes), because requested sizes are not recorded"));
+    line(TEXT_MARK("sizes"),
+         i18n::Text(
+             "sizes of blocks (multiples of 512 bytes), because requested sizes are not recorded"));
   if (trace::SegmentRecordOf(trace) == trace::SegmentRecord::kTotalOnly)
     line(TEXT_MARK("reserved"), i18n::Text("only the total is recorded, without the segments"));
   if (!trace.info.alloc_conf.empty()) line(TEXT_MARK("allocator"), trace.info.alloc_conf);
   const bool state = trace.info.content == trace::Content::kState;
   if (state)
-    line(TEXT_MARK("content"), trace.info.statistics.empty()
-                                   ? i18n::Text("the memory at one time, without a history")
-                                   : i18n::Text("figures at one time, without blocks"));
+    line(TEXT_MARK("content"),
+         trace.info.statistics.empty()
+             ? i18n::Text("the memory at one point in time, without a history")
+             : i18n::Text("statistics at one point in time, without blocks"));
   else if (trace.info.has_times)
     line(TEXT_MARK("time"), Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
   else
@@ -490,10 +491,11 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   const analysis::HostMemory host = analysis::HostMemoryOf(trace);
   if (host.peak > 0)
     line(TEXT_MARK("host memory"),
-         i18n::Format("at most {} pinned and managed", run::FormatBytes(host.peak)) +
+         i18n::Format("at most {} of pinned and managed memory", run::FormatBytes(host.peak)) +
              (host.sites.empty() ? std::string() : "; " + LargestText(host)));
   if (part && host.recorded)
-    text += Prose(i18n::Text("Host memory that was allocated before this part is not counted."));
+    text += Prose(i18n::Text(
+        "Host memory that was allocated before this part of the recording is not counted."));
   if (const size_t ranks = CountRanks(trace); ranks > 1)
     line(TEXT_MARK("ranks"), fmt::format("{}", ranks));
   for (const auto& [what, column] :
@@ -519,7 +521,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
             DeviceMemoryText(gpu.memory);
   const std::map<uint8_t, RuleUse> rules = RulesOf(trace);
   if (rules.empty()) return text;
-  Table table({{i18n::Text("Inferred, by rule"), Table::kLeft, true},
+  Table table({{i18n::Text("Inference rule"), Table::kLeft, true},
                {i18n::Text("Allocations"), Table::kRight},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Changes"), Table::kRight},

@@ -82,22 +82,23 @@ absl::Status ParseRange(std::string_view text, T& first, T& last, Parse parse) {
     *out = *value;
   }
   if (first > last) {
-    return absl::InvalidArgumentError(i18n::Format("\"{}\" ends before it begins", text));
+    return absl::InvalidArgumentError(
+        i18n::Format("\"{}\" ends before it begins; write the smaller value first", text));
   }
   return absl::OkStatus();
 }
 
 absl::Status SetEntries(std::string_view text, importers::OpenOptions& options) {
-  return ParseRange(
-      text, options.first_entry, options.last_entry,
-      [](std::string_view part) -> absl::StatusOr<uint64_t> {
-        const absl::StatusOr<int64_t> value = run::ParseInteger(part);
-        if (!value.ok()) return value.status();
-        if (*value < 0) {
-          return absl::InvalidArgumentError(i18n::Text("entries are numbered from 0"));
-        }
-        return static_cast<uint64_t>(*value);
-      });
+  return ParseRange(text, options.first_entry, options.last_entry,
+                    [](std::string_view part) -> absl::StatusOr<uint64_t> {
+                      const absl::StatusOr<int64_t> value = run::ParseInteger(part);
+                      if (!value.ok()) return value.status();
+                      if (*value < 0) {
+                        return absl::InvalidArgumentError(
+                            i18n::Text("an entry number is negative; entries are numbered from 0"));
+                      }
+                      return static_cast<uint64_t>(*value);
+                    });
 }
 
 absl::Status SetTime(std::string_view text, importers::OpenOptions& options) {
@@ -125,7 +126,7 @@ absl::StatusOr<std::string> ReadText(const std::string& path, size_t most) {
   absl::StatusOr<std::string> text = trace::ReadWholeInput(path, most);
   if (text.ok()) return text;
   if (absl::IsResourceExhausted(text.status())) {
-    return absl::InvalidArgumentError(i18n::Format("{}: larger than {}, the limit for this input",
+    return absl::InvalidArgumentError(i18n::Format("{}: the input is larger than the limit of {}",
                                                    DisplayName(path), run::FormatBytes(most)));
   }
   return Named(path, text.status());
@@ -138,9 +139,10 @@ absl::StatusOr<trace::EventIndex> EventAt(const trace::Trace& trace, int64_t tim
                    "number with --event"));
   if (time_ns < trace.begin_ns() || time_ns > trace.end_ns()) {
     const auto shown = [](int64_t ns) { return Milliseconds(static_cast<double>(ns) / 1e6); };
-    Note(i18n::Format("the trace goes from {} to {}, so --at {} shows its {}",
-                      shown(trace.begin_ns()), shown(trace.end_ns()), shown(time_ns),
-                      time_ns < trace.begin_ns() ? i18n::Text("beginning") : i18n::Text("end")));
+    Note(i18n::Format(
+        "the trace covers {} to {}; --at {} is outside this range, so the {} of the trace is shown",
+        shown(trace.begin_ns()), shown(trace.end_ns()), shown(time_ns),
+        time_ns < trace.begin_ns() ? i18n::Text("beginning") : i18n::Text("end")));
   }
   return analysis::EventAtTime(trace, time_ns);
 }
@@ -174,8 +176,9 @@ void AddPart(CLI::App& command, RangeOptions& options) {
       ->check(check(SetEntries), "")
       ->type_name("A:B");
   command
-      .add_option("--time", options.time,
-                  "like --entries, but by time since the first entry (1s:2.5s)")
+      .add_option(
+          "--time", options.time,
+          "like --entries, but select the entries by their time since the first entry (1s:2.5s)")
       ->check(check(SetTime), "")
       ->type_name("A:B");
 }
@@ -187,7 +190,8 @@ void AddRangeOptions(CLI::App& command, RangeOptions& options) {
 
 void AddDevice(CLI::App& command, RangeOptions& options) {
   command
-      .add_option("--device", options.device, "for a file with several devices: read only this one")
+      .add_option("--device", options.device,
+                  "for a file with several devices: read only the device with this number")
       ->check(CLI::Range(0, 255).description(""))
       ->type_name("N");
 }
@@ -262,8 +266,8 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> WithBlocks(
     const std::string& path, absl::StatusOr<std::shared_ptr<const trace::Trace>> trace) {
   if (trace.ok() && !(*trace)->info.statistics.empty() && (*trace)->segments.size() == 0)
     return absl::InvalidArgumentError(
-        i18n::Format("{}: torch.cuda.memory_stats() contains figures but no blocks; only "
-                     "`vramscope info` can show them",
+        i18n::Format("{}: the file contains only the statistics of torch.cuda.memory_stats(), "
+                     "without blocks; only `vramscope info` can show these statistics",
                      DisplayName(path)));
   return trace;
 }
@@ -285,9 +289,9 @@ ShownDevice DeviceToShow(std::shared_ptr<const trace::Trace> trace) {
   if (!device) return {std::move(trace), {}};
   const std::string cuda = fmt::format("cuda:{}", *device);
   const std::string name = trace::NameOfDevice(*trace, *device);
-  Note(i18n::Format("{} devices; the figures are of {}{}; --device N shows another",
-                    trace::DevicesOf(*trace).size(), cuda,
-                    name == cuda ? "" : " (" + Printable(name) + ")"));
+  Note(i18n::Format(
+      "the trace contains {} devices; only {}{} is shown. Use --device N to show another device",
+      trace::DevicesOf(*trace).size(), cuda, name == cuda ? "" : " (" + Printable(name) + ")"));
   return {trace::OfDevice(trace, *device), device};
 }
 

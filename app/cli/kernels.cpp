@@ -164,7 +164,7 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
     return PrintJson(json);
   }
   if (sums.empty()) return PrintText(i18n::Text("no kernels or copies are in this file\n"));
-  Table table({{i18n::Text("Takes"), Table::kRight},
+  Table table({{i18n::Text("Time"), Table::kRight},
                {i18n::Text("Share"), Table::kRight},
                {i18n::Text("Count"), Table::kRight},
                {i18n::Format("By {}", options.by)}});
@@ -206,12 +206,10 @@ std::string OpText(const Facts& facts, std::string_view what, uint32_t slice) {
 
 std::string BlocksText(const Facts& facts, uint32_t row, size_t top) {
   const query::OperandLinks& links = facts.index().operands();
-  if (!links.any()) return i18n::Text("  the blocks that it uses are not recorded\n");
+  if (!links.any()) return i18n::Text("  blocks used: not recorded\n");
   const auto blocks = links.BlocksOf(row, kMostLaunched);
   const trace::AllocationTable& a = facts.trace().allocations;
-  std::string text = blocks.size() == 1
-                         ? i18n::Text("  it uses one block\n")
-                         : i18n::Format("  it uses {} blocks\n", Count(blocks.size()));
+  std::string text = i18n::Format("  blocks used: {}\n", Count(blocks.size()));
   for (size_t i = 0; i < std::min(blocks.size(), top); ++i) {
     const uint32_t id = blocks[i].allocation.value;
     text += fmt::format("    {} {}, {}\n", id, BlockText(a, id),
@@ -224,12 +222,13 @@ std::string TouchesText(const Facts& facts, trace::AllocationId id) {
   const query::OperandLinks& links = facts.index().operands();
   if (!links.any())
     return i18n::Text(
-        "This file does not record which memory a kernel used; the kernels above ran during these "
-        "ops.\n");
+        "The kernels above ran during the listed ops. This file does not record which memory a "
+        "kernel used.\n");
   const query::OperandLinks::Touches touches = links.TouchesOf(id);
-  std::string text = touches.count == 1 ? i18n::Text("used by one kernel, memcpy or memset\n")
-                                        : i18n::Format("used by {} kernels, memcpys and memsets\n",
-                                                       Count(touches.count));
+  std::string text = touches.count == 1
+                         ? i18n::Text("one kernel, memcpy or memset used this allocation\n")
+                         : i18n::Format("{} kernels, memcpys and memsets used this allocation\n",
+                                        Count(touches.count));
   const auto line = [&](std::string_view what, uint32_t row) {
     if (row != kNoRow)
       text +=
@@ -266,18 +265,18 @@ ExitCode ShowKernel(const Facts& facts, uint32_t row, const Options& options) {
     return PrintJson(json);
   }
   std::string text = i18n::Format(
-      "{} {}: {}\n  takes {}, begins at {}, stream {}\n  op {}, module {}, phase {}\n",
+      "{} {}: {}\n  duration {}, start {}, stream {}\n  op {}, module {}, phase {}\n",
       i18n::Text(trace::Name(t.activities.kind[row])), row, Printable(facts.Name(row)),
       Duration(facts.Takes(row)), Duration(t.activities.begin_ns[row]), t.activities.stream[row],
       OrDash(facts.Op(row)), OrDash(facts.Module(row)), PhaseText(facts, row));
   text += call == kNoRow
-              ? i18n::Text("  its API call was not recorded\n")
+              ? i18n::Text("  API call: not recorded\n")
               : i18n::Format("  {} at {} on thread {}\n", Printable(facts.Name(call)),
                              Duration(t.activities.begin_ns[call]), t.activities.thread[call]);
   text += BlocksText(facts, row, options.top);
-  if (op == kNoRow) return PrintText(text + i18n::Text("  what its op allocated is not known\n"));
-  text += made.size() == 1 ? i18n::Text("  its op allocated one block\n")
-                           : i18n::Format("  its op allocated {} blocks\n", Count(made.size()));
+  if (op == kNoRow)
+    return PrintText(text + i18n::Text("  blocks allocated by the op: not known\n"));
+  text += i18n::Format("  blocks allocated by the op: {}\n", Count(made.size()));
   for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + options.top); ++id)
     text += fmt::format("    {} {}\n", id, BlockText(t.allocations, id));
   return PrintText(text);
@@ -301,8 +300,8 @@ ExitCode ShowAllocation(const Facts& facts, uint32_t number, const Options& opti
   return PrintText(i18n::Format("allocation {}: {}\n", number, BlockText(t.allocations, number)) +
                    fmt::format("{}: {}{}\n", i18n::Text(trace::Name(evidence.kind)),
                                i18n::Shown(evidence.text), source) +
-                   OpText(facts, i18n::Text("made by"), made) +
-                   OpText(facts, i18n::Text("last op before it was freed"), last) +
+                   OpText(facts, i18n::Text("allocated by"), made) +
+                   OpText(facts, i18n::Text("last op before the free"), last) +
                    TouchesText(facts, id));
 }
 
@@ -311,9 +310,10 @@ ExitCode Execute(const Options& options) {
   if (!opened.ok()) return ReportError(opened.status());
   const trace::Trace& trace = *opened->trace;
   const auto beyond = [&](const char* option, int64_t number, size_t count) {
-    return ReportError(
-        Named(options.file, absl::OutOfRangeError(i18n::Format("{} {}: out of range; there are {}",
-                                                               option, number, count))));
+    return ReportError(Named(
+        options.file,
+        absl::OutOfRangeError(i18n::Format(
+            "{} {} is out of range: there are only {}, numbered from 0", option, number, count))));
   };
   if (options.kernel >= int64_t{trace.activities.size()})
     return beyond("--kernel", options.kernel, trace.activities.size());
@@ -336,15 +336,15 @@ void DeclareKernels(CLI::App* command, Context& context) {
   CLI::Option* kernel =
       command
           ->add_option("--kernel", options->kernel,
-                       "show one kernel by its number: its call, op, module, the allocations of "
-                       "that op, and the blocks that the kernel uses")
+                       "show one kernel by its number: its API call, op and module, the "
+                       "allocations of the op, and the blocks that the kernel uses")
           ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
           ->type_name("N");
   command
-      ->add_option(
-          "--allocation", options->allocation,
-          "show an allocation by its number: the op that allocated it and the last op before its "
-          "free, with their kernels, and the first and last kernels that used it")
+      ->add_option("--allocation", options->allocation,
+                   "show one allocation by its number: the op that made the allocation, the last "
+                   "op before the free, the kernels of both ops, and the first and last kernels "
+                   "that used the allocation")
       ->check(CLI::Range(int64_t{0}, INT64_MAX).description(""))
       ->excludes(kernel)
       ->type_name("N");

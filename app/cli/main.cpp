@@ -25,19 +25,20 @@ namespace {
 void AddWindowOptions(CLI::App& app, WindowArguments& window) {
   app.add_option("FILE", window.files, "traces to open in the window");
   app.add_flag("--in-open-window", window.in_open_window,
-               "open the files in the window that is already open, if there is one");
+               "open the files in the window that is already open, if any");
   app.add_option("--screenshot", window.screenshot, "draw the window, save it as a PNG, and exit")
       ->type_name("OUT.png");
   app.add_option("--page", window.page,
                  "page to open: phases, allocations, kernels, search=TEXT, compare, what-if=CONF, "
                  "techniques=WORDS, ...")
       ->type_name("NAME");
-  app.add_option("--size", window.size, "size of the window (1680x1050)")->type_name("WxH");
-  app.add_option("--theme", window.theme, "dark, light or system")
+  app.add_option("--size", window.size, "size of the window, such as 1680x1050")->type_name("WxH");
+  app.add_option("--theme", window.theme, "color theme of the window: dark, light or system")
       ->check(CLI::IsMember({"dark", "light", "system"}))
       ->type_name("NAME");
   app.add_option("--lang", window.language,
-                 "language: en or zh_CN; default: $LANG, or in the window the last choice")
+                 "language: en or zh_CN. By default, commands use the language of $LANG, and the "
+                 "window uses the language chosen last")
       ->type_name("NAME");
   app.add_option("--scale", window.scale,
                  "scale of the window and of --screenshot: pixels per point")
@@ -95,8 +96,8 @@ int Main(int argc, char** argv) {
   RefuseEmptyValues(app);
   for (const CommandEntry& entry : AllCommands()) AddCommand(app, entry, context);
   app.footer(
-      TEXT_MARK("vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,\n"
-                "2 wrong usage, 3 bad input, 4 an internal failure."));
+      TEXT_MARK("vramscope COMMAND --help shows details. Exit status: 0 success, 1 negative "
+                "result,\n2 wrong usage, 3 bad input, 4 internal failure."));
   TranslateHelp(app);
 
   argc = TakeProgram(argc, argv, context);

@@ -58,9 +58,9 @@ bool WouldReplaceInput(const std::string& output, const std::vector<std::string>
     if (input.empty() || !Look(input, STDIN_FILENO, in)) continue;
     if (in.st_dev != out.st_dev || in.st_ino != out.st_ino) continue;
     NoteError(i18n::Format(
-        "'{}' is also an input{}; write to another file",
+        "'{}' is also an input file{}; write to another file",
         output == "-" ? i18n::Text("standard output") : output,
-        input == output ? "" : i18n::Format(" ('{}', the same file)", DisplayName(input))));
+        input == output ? "" : i18n::Format(" ('{}' is the same file)", DisplayName(input))));
     return true;
   }
   return false;

@@ -102,16 +102,17 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
                    const Options& options, const analysis::GroupExpression& by,
                    const std::vector<analysis::Group>& groups) {
   std::string text = i18n::Format("{} allocated", run::FormatBytes(live.allocated));
-  text += trace::SizesAreOfBlocks(trace)
-              ? i18n::Text(" (sizes of blocks, because requested sizes are not recorded)")
-              : i18n::Format(" ({} requested)", run::FormatBytes(live.requested));
+  text +=
+      trace::SizesAreOfBlocks(trace)
+          ? i18n::Text(" (the sum of the block sizes, because requested sizes are not recorded)")
+          : i18n::Format(" ({} requested)", run::FormatBytes(live.requested));
   if (trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone)
     text += i18n::Format(", {} reserved", run::FormatBytes(live.reserved));
   else if (!trace::IsOfHostMemory(trace))
-    text += i18n::Text(", reserved memory is not recorded");
+    text += i18n::Text("; reserved memory is not recorded");
   if (peak_reserved > live.reserved)
-    text +=
-        i18n::Format("\n  (at most {} reserved, at another time)", run::FormatBytes(peak_reserved));
+    text += i18n::Format("\n  (reserved memory peaks at another time, at {})",
+                         run::FormatBytes(peak_reserved));
   text += i18n::Format("\n  at {}\n\n", TimeAndContextText(trace, live.context));
   Table table({{i18n::Format("By {}", by.Text())},
                {i18n::Text("Bytes"), Table::kRight},
@@ -138,7 +139,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   }
   text += table.Text() + "\n";
   for (const ModelledBytes& each : ModelledOf(trace, live)) {
-    text += Prose(i18n::Format("Modelled, not recorded: {} in {} blocks. Source: {} ({})",
+    text += Prose(i18n::Format("{} in {} blocks are modelled, not recorded. Source: {} ({})",
                                run::FormatBytes(each.bytes), Count(each.count),
                                i18n::Shown(each.evidence.text), i18n::Shown(each.evidence.source)));
   }
@@ -211,9 +212,9 @@ void DeclarePeak(CLI::App* command, Context& context) {
   AddEvent(*command, options->event)->excludes(at);
   command
       ->add_option("--by", options->by,
-                   "category, module, op, stack, phase, file, size, age, annotation; or several: "
-                   "\"module:2, category\"; \"module:*\" puts equal layers together, \"stack:3\" "
-                   "adds callers")
+                   "group by category, module, op, stack, phase, file, size, age or annotation, or "
+                   "by several of them, such as \"module:2, category\". \"module:*\" merges equal "
+                   "layers. \"stack:3\" adds callers")
       ->type_name("HOW");
   AddTop(*command, options->top);
   AddRangeOptions(*command, options->range);

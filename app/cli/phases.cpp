@@ -76,7 +76,7 @@ ExitCode Execute(const Options& options) {
   std::string text =
       steps.empty() ? i18n::Text("no steps were found in this file\n") : StepsTable(trace, steps);
   if (const std::string table = OutsideTable(trace, outside); !table.empty()) text += "\n" + table;
-  return PrintText(text + (!info.has_times ? i18n::Text("\n  The file has no times.\n")
+  return PrintText(text + (!info.has_times ? i18n::Text("\n  The file does not record times.\n")
                            : info.measured ? ""
                                            : i18n::Text("\n  Times are modelled.\n")));
 }
@@ -94,7 +94,7 @@ void DeclarePhases(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_phases() {
   return {.place = 60,
           .name = "phases",
-          .help = "show forward, backward and optimizer times of every step",
+          .help = "show the times of forward, backward and optimizer in every step",
           .example = "phases run.trace",
           .declare = DeclarePhases};
 }

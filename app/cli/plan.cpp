@@ -87,13 +87,13 @@ void DeclarePlan(CLI::App* command, Context& context) {
   AddOutput(*command, options->output);
   AddProgramOptions(*command, options->program, true);
   command->add_flag("--watch", options->program.watch,
-                    "with -- PROGRAM: plan it again whenever one of its files is saved, and print "
-                    "the changes; --json prints one object per line");
+                    "with -- PROGRAM: plan the program again whenever one of its files is saved, "
+                    "and print the changes. With --json, print one object per line");
   command
       ->add_option("--with", options->with,
-                   "with -- PROGRAM: plan it with each of these versions of a package "
-                   "(transformers==4.46.0,4.51.0), and print the changes between versions; pip "
-                   "makes an environment for each version, which is kept")
+                   "with -- PROGRAM: plan the program with each of these versions of a package "
+                   "(transformers==4.46.0,4.51.0), and print the changes between versions. pip "
+                   "makes an environment for each version, and vramscope keeps the environments")
       ->type_name("PACKAGE==VERSIONS");
   command->callback([options, &context, command] {
     if (!context.has_program && !options->program.from.empty()) {
@@ -103,8 +103,8 @@ void DeclarePlan(CLI::App* command, Context& context) {
       for (const char* name : kProgramOptionNames) {
         if (command->count(name) == 0) continue;
         NoteError(
-            i18n::Format("{} needs a program: vramscope plan {} ... -- python train.py; for a "
-                         "built-in model use --set KEY=VALUE",
+            i18n::Format("{} needs a program, for example: vramscope plan {} ... -- python "
+                         "train.py. For a built-in model, use --set KEY=VALUE",
                          name, name));
         context.exit_code = kUsage;
         return;
@@ -148,8 +148,8 @@ void DeclareRun(CLI::App* command, Context& context) {
       ->type_name("cpu|cuda");
   command
       ->add_option("--python", options->python,
-                   "with cuda: use the CUDA libraries of this Python's PyTorch; default: the first "
-                   "Python found that has them")
+                   "with --backend cuda: use the CUDA libraries of this Python's PyTorch. Default: "
+                   "the first Python found whose PyTorch has these libraries")
       ->type_name("PYTHON");
   command->callback([options, &context] {
     context.exit_code =
@@ -163,8 +163,8 @@ CommandEntry DeclareCommand_plan() {
   return {.place = 10,
           .name = "plan",
           .help =
-              "plan a training run of a built-in model, or of any program with -- PROGRAM ARGS..., "
-              "without computing anything",
+              "plan the training run of a built-in model, or of any program given as -- PROGRAM "
+              "ARGS..., without computing anything",
           .example = "plan --preset gpt2 --set batch=8 --set precision=amp-bf16 -o gpt2.trace",
           .takes_program = true,
           .declare = DeclarePlan};
@@ -174,8 +174,8 @@ CommandEntry DeclareCommand_record() {
   return {.place = 30,
           .name = "record",
           .help =
-              "run a program (record -- PROGRAM ARGS...) on this computer's GPU and record its GPU "
-              "memory",
+              "run a program (record -- PROGRAM ARGS...) on this computer's GPU and record the "
+              "program's GPU memory",
           .example = "record -o run.trace -- python train.py",
           .takes_program = true,
           .declare = DeclareRecord};

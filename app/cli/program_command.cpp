@@ -194,7 +194,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
         for (const Shown& shown : all) ranks.insert(shown.run->about.rank);
         const bool by_rank = ranks.size() == all.size();
         Table table({{by_rank ? i18n::Text("Rank") : i18n::Text("Process"), Table::kRight},
-                     {i18n::Text("In the trace"), Table::kRight},
+                     {i18n::Text("Device in the trace"), Table::kRight},
                      {i18n::Text("Allocated"), Table::kRight},
                      {i18n::Text("Reserved"), Table::kRight},
                      {i18n::Text("Steps"), Table::kRight}});
@@ -205,8 +205,10 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
                      run::FormatBytes(shown.summary.peak.allocated),
                      run::FormatBytes(shown.summary.peak.reserved),
                      fmt::format("{}", shown.summary.steps.size())});
-        text += i18n::Format("\n  {} processes (above: the one that needs the most memory):\n",
-                             all.size()) +
+        text += i18n::Format(
+                    "\n  The values above are from the process that needs the most memory. All {} "
+                    "processes:\n",
+                    all.size()) +
                 table.Text();
       }
       text += TogglesText(about.toggles);
@@ -225,9 +227,9 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
       seen.unwatched.begin(), seen.unwatched.end(),
       [](const auto& x, const auto& y) { return x.most_used_bytes < y.most_used_bytes; });
   const uint64_t needed = most.most_used_bytes + most.context_bytes;
-  Note(
-      i18n::Text("this program used the GPU without Python. The amount of memory is known, but not "
-                 "what uses it, because the hooks need Python. There is no trace"));
+  Note(i18n::Text(
+      "this program used the GPU without Python. There is no trace, because vramscope's hooks need "
+      "Python. Only the amount of memory is known, not what the program used the memory for"));
   ExitCode printed = kDone;
   if (output.json) {
     printed = PrintJson({{"device", most.device},
@@ -241,10 +243,11 @@ ExitCode ReportUnwatched(const Program& seen, const program::Outcome& outcome,
                            {"signal", outcome.signal == 0 ? Json() : Json(outcome.signal)}}},
                          {"seconds", outcome.seconds}});
   } else if (output.trace_path != "-") {
-    printed = PrintText(i18n::Format(
-        "{}\n  used at most {} of {}, including {} for the CUDA context; {} launches\n",
-        most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
-        run::FormatBytes(most.context_bytes), most.launches));
+    printed = PrintText(
+        i18n::Format("{}\n  The program used at most {} of {}, including {} for the CUDA "
+                     "context.\n  Number of launches: {}\n",
+                     most.device, run::FormatBytes(needed), run::FormatBytes(most.memory_bytes),
+                     run::FormatBytes(most.context_bytes), most.launches));
   }
   if (printed != kDone) return printed;
   const ExitCode verdict = Verdict(seen, outcome, false);
@@ -326,8 +329,8 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
     for (const std::string& warning : seen->warnings) NoteWarning(warning);
     if (!seen->unwatched.empty()) return ReportUnwatched(*seen, outcome, output);
     if (!outcome.write_error.empty())
-      return ReportError(absl::InternalError(
-          i18n::Format("the program's history could not be written: {}", outcome.write_error)));
+      return ReportError(absl::InternalError(i18n::Format(
+          "the program's recorded events could not be written: {}", outcome.write_error)));
     return ReportError(program::NothingSeen(*seen, outcome, planned));
   }
   const ExitCode reported =
@@ -339,7 +342,8 @@ ExitCode ReportFolder(const std::string& folder, const std::string& title,
 
 ExitCode Verdict(const Program& seen, const program::Outcome& outcome, bool out_of_memory) {
   if (!outcome.write_error.empty()) {
-    NoteError(i18n::Format("the program's history is incomplete: {}", outcome.write_error));
+    NoteError(
+        i18n::Format("the program's recorded events are incomplete: {}", outcome.write_error));
     return kInternalFailure;
   }
   if (outcome.interrupted) {
@@ -371,7 +375,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->type_name("N");
     command
         .add_option("--as-rank", options.as_rank,
-                    "with -- PROGRAM: start one process as this rank of --ranks")
+                    "with -- PROGRAM and --ranks: start only the process with this rank")
         ->check(CLI::Range(int64_t{0}, int64_t{65535}))
         ->type_name("R");
     command
@@ -381,30 +385,33 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
         ->check(CLI::Range(1u, 64u))
         ->type_name("N");
     command.add_flag("--no-skip-init", options.no_skip_init,
-                     "with -- PROGRAM: let it initialize its parameters on the CPU, which is slow "
-                     "and skipped by default");
-    CLI::Option* mode = command
-                            .add_option_function<std::string>(
-                                "--isolation",
-                                [&options](const std::string& name) {
-                                  for (const auto known : {kAuto, kOverlay, kCopy, kNone})
-                                    if (NameOf(known) == name) options.isolation = known;
-                                },
-                                "with -- PROGRAM: how its changes to files are isolated: overlay "
-                                "(a mount namespace), copy (replaced functions of libc), none, or "
-                                "auto (the first that works)")
-                            ->check(CLI::IsMember(modes).description(""))
-                            ->type_name("MODE");
+                     "with -- PROGRAM: let the program initialize its parameters on the CPU. By "
+                     "default, vramscope skips this slow initialization");
+    CLI::Option* mode =
+        command
+            .add_option_function<std::string>(
+                "--isolation",
+                [&options](const std::string& name) {
+                  for (const auto known : {kAuto, kOverlay, kCopy, kNone})
+                    if (NameOf(known) == name) options.isolation = known;
+                },
+                "with -- PROGRAM: how the program's changes to files are isolated. `overlay` uses "
+                "a mount namespace, `copy` replaces functions of libc, `none` does not isolate, "
+                "and `auto` uses the first mode that works")
+            ->check(CLI::IsMember(modes).description(""))
+            ->type_name("MODE");
     command
-        .add_flag("--no-isolation", options.no_isolation,
-                  "with -- PROGRAM: let it really write, rename and delete files")
+        .add_flag(
+            "--no-isolation", options.no_isolation,
+            "with -- PROGRAM: let the program write, rename and delete files without isolation")
         ->excludes(mode);
-    command.add_flag("--no-network", options.no_network,
-                     "with -- PROGRAM: give it no network access beyond this computer");
+    command.add_flag(
+        "--no-network", options.no_network,
+        "with -- PROGRAM: block the program's network access, except to this computer");
     command
         .add_option("--toggle", options.toggles,
-                    "with -- PROGRAM: switch a technique on from outside; `vramscope toggles` "
-                    "lists them; repeatable")
+                    "with -- PROGRAM: switch on a technique without editing the program; "
+                    "repeatable. `vramscope toggles` lists the techniques")
         ->type_name("NAME[=VALUE]");
     // Internal options, passed by `fit`, `plan --watch` and ProgramServer.
     command.add_flag("--all-toggles", options.all_toggles)->group("");
@@ -413,48 +420,50 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
     command.add_option("--modules", options.modules)->group("");
     command
         .add_option("--writable", options.writable,
-                    "with -- PROGRAM: a folder or file that it may really write to; repeatable")
+                    "with -- PROGRAM: let the program write to this folder or file without "
+                    "isolation; repeatable")
         ->type_name("PATH");
   }
   if (!planned) {
-    CLI::Option* host =
-        command
-            .add_option(
-                "--host", options.remote.host,
-                "with -- PROGRAM: run it on this host by ssh; vramscope must be installed there")
-            ->type_name("USER@HOST");
+    CLI::Option* host = command
+                            .add_option("--host", options.remote.host,
+                                        "with -- PROGRAM: run the program on this host over ssh. "
+                                        "vramscope must be installed on the host")
+                            ->type_name("USER@HOST");
     command
         .add_option("--remote-folder", options.remote.folder,
                     "with --host: working directory on the host (default: the login directory)")
         ->needs(host)
         ->type_name("FOLDER");
     command
-        .add_option("--remote-vramscope", options.remote.vramscope,
-                    "with --host: path of vramscope on the host, if it is not on PATH")
+        .add_option(
+            "--remote-vramscope", options.remote.vramscope,
+            "with --host: path of vramscope on the host, if vramscope is not on the host's PATH")
         ->needs(host)
         ->type_name("PROGRAM");
     command.add_flag("--stream", options.stream)->group("");  // set on the remote host by --host
   }
   command
       .add_option("--steps", options.steps,
-                  "with -- PROGRAM: stop it after this many optimizer steps; 0: let it run")
+                  "with -- PROGRAM: stop the program after this many optimizer steps (0: let the "
+                  "program run)")
       ->type_name("N");
   command.add_flag("--cpp-stacks", options.cpp_stacks,
                    "with -- PROGRAM: also record C++ frames (slow)");
   command.add_flag("--no-activities", options.no_activities,
-                   "with -- PROGRAM: record only memory, without kernels, memcpys and API calls");
+                   "with -- PROGRAM: record memory only; leave out kernels, memcpys and API calls");
   if (!planned)
     command.add_flag("--operators", options.operators,
-                     "with -- PROGRAM: record which PyTorch operator launched each kernel (takes a "
+                     "with -- PROGRAM: record which PyTorch operator launched each kernel (costs a "
                      "fifth of a step's CPU time)");
   command
       .add_option("--keep", options.keep,
-                  "with -- PROGRAM: keep the output of the hooks in this folder")
+                  "with -- PROGRAM: keep the raw data of the run in this folder (see --from)")
       ->type_name("FOLDER");
   command
       .add_option(
           "--from", options.from,
-          "instead of -- PROGRAM: read a folder that --keep wrote, even if that run was killed")
+          "instead of -- PROGRAM: read a folder that --keep wrote, even if the run was killed")
       ->excludes("--keep")
       ->type_name("FOLDER");
   // The window passes --outcome. It reads the folder of --keep while the program
@@ -486,13 +495,15 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
   if (const ExitCode wrong = CheckOutputOf(command, options, output.trace_path); wrong != kDone)
     return wrong;
   if (planned && options.ranks > kMostRanks && options.as_rank < 0) {
-    NoteError(i18n::Format(
-        "--ranks {}: at most {} processes can be started; run one of them with --as-rank R",
-        options.ranks, kMostRanks));
+    NoteError(
+        i18n::Format("--ranks {}: this command starts at most {} processes; to run one rank only, "
+                     "add --as-rank R",
+                     options.ranks, kMostRanks));
     return kUsage;
   }
   if (options.as_rank >= 0 && options.as_rank >= options.ranks && planned) {
-    NoteError(i18n::Format("--as-rank {}: ranks are 0 to {}", options.as_rank, options.ranks - 1));
+    NoteError(i18n::Format("--as-rank {}: expected a rank from 0 to {}", options.as_rank,
+                           options.ranks - 1));
     return kUsage;
   }
   run::DeviceProfile device;
@@ -569,7 +580,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
                                                      : static_cast<double>(progress.steps) /
                                                            static_cast<double>(options.steps);
               bar.Show(std::min(done, 1.0),
-                       i18n::Format("{:.0f} s, {} steps, {} of history", progress.seconds,
+                       i18n::Format("{:.0f} s, {} steps, {} recorded", progress.seconds,
                                     progress.steps, run::FormatBytes(progress.bytes)));
             },
         .interrupts = &g_interrupts};

@@ -131,7 +131,7 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
     words.erase(words.begin(), words.end() - static_cast<std::ptrdiff_t>(kMostWords));
   const std::vector<std::string> conflict = ConflictLines(outcome.out);
   words.insert(words.end(), conflict.begin(), conflict.end());
-  const std::string text = words.empty() ? i18n::Format("it ended with status {}", outcome.status)
+  const std::string text = words.empty() ? i18n::Format("exit status {}", outcome.status)
                                          : fmt::format("{}", fmt::join(words, "\n"));
   const auto says = [&](std::string_view what) { return text.find(what) != std::string::npos; };
   std::string help;
@@ -141,12 +141,12 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
     help = i18n::Format("\npip 22.2 or later is needed: {} -m pip install --upgrade pip", python);
   } else if (says("No matching distribution")) {
     help = i18n::Text(
-        "\nName a version that exists for this Python, or tell pip where to find it: "
-        "PIP_INDEX_URL, PIP_FIND_LINKS");
+        "\nName a version that exists for this Python, or set PIP_INDEX_URL or PIP_FIND_LINKS to "
+        "tell pip where to find the version");
   } else if (says("ResolutionImpossible") || says("conflicting dependencies")) {
     help = i18n::Text(
         "\nThe program keeps its own PyTorch. To plan a version that needs another PyTorch, use an "
-        "environment that has it");
+        "environment with that PyTorch");
   }
   return absl::InvalidArgumentError(i18n::Format("pip: {}{}", text, help));
 }
@@ -223,18 +223,19 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
   ProgramEnvironments all;
   all.python_ = PythonOf(command.front());
   if (all.python_.empty())
-    return absl::InvalidArgumentError(i18n::Format(
-        "--with: '{}' is not a Python interpreter, and its first line does not name one. Begin the "
-        "command with the interpreter (example: -- python -m torch.distributed.run train.py)",
-        command.front()));
+    return absl::InvalidArgumentError(
+        i18n::Format("--with: '{}' is neither a Python interpreter nor a script whose first line "
+                     "names an interpreter. Begin the command with the interpreter (example: -- "
+                     "python -m torch.distributed.run train.py)",
+                     command.front()));
   if (OnPath(all.python_).empty())
     return absl::InvalidArgumentError(i18n::Format("--with: '{}' is not on the PATH", all.python_));
   all.parent_ = EnvironmentsFolder();
   // A colon separates the folders of PYTHONPATH, so no folder may contain one.
   if (all.parent_.empty() || all.parent_.find(':') != std::string::npos)
     return absl::InvalidArgumentError(
-        i18n::Text("--with: no folder for environments; set XDG_CACHE_HOME to a folder without a "
-                   "colon in its name"));
+        i18n::Text("--with: vramscope has no folder for environments; set XDG_CACHE_HOME to a "
+                   "folder without a colon in its path"));
   const absl::StatusOr<mcp::ChildOutcome> outcome = mcp::RunOther(
       all.python_, {"-c", kFacts}, {}, "", [] { return false; }, [] {});
   if (!outcome.ok()) return outcome.status();
@@ -244,10 +245,10 @@ absl::StatusOr<ProgramEnvironments> ProgramEnvironments::Of(
            IsWord(facts[key].get<std::string>());
   };
   if (!word("tag") || !word("hash"))
-    return absl::InvalidArgumentError(i18n::Format(
-        "--with: cannot list the packages of {}: {}", all.python_,
-        outcome->notes.empty() ? i18n::Format("it ended with status {}", outcome->status)
-                               : outcome->notes.back()));
+    return absl::InvalidArgumentError(
+        i18n::Format("--with: cannot list the packages of {}: {}", all.python_,
+                     outcome->notes.empty() ? i18n::Format("exit status {}", outcome->status)
+                                            : outcome->notes.back()));
   all.key_ = facts["tag"].get<std::string>() + "-" + facts["hash"].get<std::string>();
   if (facts.contains("torch") && facts["torch"].is_array())
     for (const Json& one : facts["torch"])
@@ -279,8 +280,8 @@ absl::Status ProgramEnvironments::Make(const std::string& requirement,
   std::error_code error;
   fs::create_directories(parent_, error);
   if (error)
-    return absl::PermissionDeniedError(
-        i18n::Format("{}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
+    return absl::PermissionDeniedError(i18n::Format(
+        "cannot create {}: {}; set XDG_CACHE_HOME to another folder", parent_, error.message()));
   // The environment is made in a scratch folder beside its final folder and then renamed, so that
   // no incomplete environment is ever used. Scratch folders of killed processes are removed.
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> scratch =
@@ -338,7 +339,9 @@ absl::StatusOr<uint64_t> RemoveEnvironments() {
   std::error_code error;
   if (fs::is_symlink(folder, error))
     return absl::FailedPreconditionError(
-        i18n::Format("{} is a link and is not deleted: delete its target by hand", folder));
+        i18n::Format("{} is a symbolic link, so vramscope does not delete it; delete the target of "
+                     "the link by hand",
+                     folder));
   if (!fs::is_directory(folder, error)) return 0;
   const uint64_t bytes = setup::BytesBelow(folder);
   fs::remove_all(folder, error);

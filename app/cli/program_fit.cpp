@@ -57,15 +57,15 @@ class ProgramFit {
     ProgressBar bar(true);
     plans_.progress = [&](size_t done, size_t of) {
       bar.Show(std::min(SecondsSince(begin_) / options_.patience, 1.0),
-               i18n::Format("{:.0f} s, {} plans, {} of {} in this round", SecondsSince(begin_),
-                            plans_.plans(), done, of));
+               i18n::Format("{:.0f} s, {} plans; current round: {} of {} plans",
+                            SecondsSince(begin_), plans_.plans(), done, of));
     };
     const absl::StatusOr<std::vector<ProgramPlan>> start = plans_.All({Question({})});
     if (!start.ok()) return ReportError(start.status());
     start_ = start->front();
     if (!start_.planned.ok())
       return ReportError(absl::InvalidArgumentError(
-          i18n::Format("planning the program without changes failed: {}", start_.planned.error)));
+          i18n::Format("planning the unchanged program failed: {}", start_.planned.error)));
     FindSwitches();
     fit::SwitchSearch search{.start = start_.planned,
                              .budget = budget_,
@@ -216,8 +216,8 @@ class ProgramFit {
   std::string ProposalText(size_t number, const SwitchProposal& proposal) {
     const Planned& planned = proposal.planned;
     std::string text =
-        i18n::Format("{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the time\n", number,
-                     fmt::format("{}", fmt::join(Question(proposal.set).toggles, " + ")),
+        i18n::Format("{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the step time\n",
+                     number, fmt::format("{}", fmt::join(Question(proposal.set).toggles, " + ")),
                      run::FormatBytes(planned.peak), run::FormatBytes(planned.reserved),
                      run::FormatBytes(planned.needed()),
                      planned.FitsInto(budget_)
@@ -232,23 +232,24 @@ class ProgramFit {
   static std::string TextOfChanges(run::Changes changes) {
     if (changes == run::Changes::kNothing) return i18n::Text("The training does not change");
     return changes == run::Changes::kRounding
-               ? i18n::Text("The same training with different rounding")
+               ? i18n::Text("The training is the same except for rounding")
                : i18n::Text("The training changes");
   }
 
   std::string Text(const fit::SwitchesFitted& fitted) {
-    std::string text = i18n::Format("{}, {}: now needs {}, takes {} a step; budget {}: {}\n\n",
-                                    Printable(start_.model), Printable(start_.device),
-                                    run::FormatBytes(start_.planned.needed()),
-                                    Milliseconds(start_.planned.step_ms), run::FormatBytes(budget_),
-                                    StartFits() ? i18n::Text("fits") : i18n::Text("does not fit"));
+    std::string text = i18n::Format(
+        "{}, {}: now needs {}, takes {} a step, and {} the budget of {}\n\n",
+        Printable(start_.model), Printable(start_.device),
+        run::FormatBytes(start_.planned.needed()), Milliseconds(start_.planned.step_ms),
+        StartFits() ? i18n::Text("fits") : i18n::Text("does not fit"), run::FormatBytes(budget_));
     const bool any = std::ranges::any_of(
         fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
     if (!any && !fitted.proposals.empty())
-      text += i18n::Text("No tried combination fits. The smallest:\n\n");
+      text += i18n::Text("None of the tried combinations fits. The smallest combination:\n\n");
     if (StartFits()) return text + Footer(fitted);
     if (fitted.proposals.empty())
-      text += i18n::Text("No toggle applies to this program, or none could be planned.\n\n");
+      text += i18n::Text(
+          "No toggle applies to this program, or no toggle that applies could be planned.\n\n");
     for (size_t i = 0; i < fitted.proposals.size(); ++i)
       text += ProposalText(i + 1, fitted.proposals[i]);
     if (!fitted.singles.empty()) text += SinglesText(fitted);
@@ -257,7 +258,7 @@ class ProgramFit {
       std::vector<std::string> names;
       for (const size_t i : others) names.push_back(TextOf(i));
       text += fitted.singles.empty() ? "" : "\n";
-      text += Prose(i18n::Format("These toggles were not planned one at a time: {}.",
+      text += Prose(i18n::Format("vramscope did not plan these toggles individually: {}.",
                                  fmt::join(names, ", ")));
     }
     return text + "\n" + Footer(fitted);
@@ -266,23 +267,21 @@ class ProgramFit {
   std::string Footer(const fit::SwitchesFitted& fitted) const {
     std::string text;
     if (!plans_.cold().empty())
-      text += Prose(i18n::Format("Some plans had to import everything again: {}.",
+      text += Prose(i18n::Format("Some plans had to import the modules again. Reason: {}.",
                                  i18n::Shown(plans_.cold()))) +
               "\n";
     if (plans_.ServerBytes() > 0)
-      text += Prose(i18n::Format("While plans are made, a process that has imported the "
-                                 "program's modules uses {} of host memory.",
+      text += Prose(i18n::Format("During planning, a process holds the program's imported modules "
+                                 "and uses {} of host memory.",
                                  run::FormatBytes(plans_.ServerBytes()))) +
               "\n";
-    return text +
-           Prose(i18n::Format(
-               "{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why "
-               "other toggles do not apply.",
-               plans_.plans(), SecondsSince(begin_),
-               fitted.cut_short
-                   ? i18n::Text(
-                         ", until the time limit (--patience); other combinations may fit too")
-                   : ""));
+    return text + Prose(i18n::Format(
+                      "vramscope made {} plans in {:.0f} s{}. Times are modelled. `vramscope "
+                      "toggles -- ...` shows why other toggles do not apply.",
+                      plans_.plans(), SecondsSince(begin_),
+                      fitted.cut_short ? i18n::Text(", then the time limit (--patience) ended the "
+                                                    "search, so other combinations may fit, too")
+                                       : ""));
   }
   std::vector<size_t> NotPlanned(const fit::SwitchesFitted& fitted) const {
     std::vector<size_t> others;
@@ -303,10 +302,10 @@ class ProgramFit {
                : i18n::Format("applied; {}", EffectText(start_.planned, single.planned));
   }
   std::string SinglesText(const fit::SwitchesFitted& fitted) {
-    Table table({{i18n::Text("Alone"), Table::kLeft, true},
+    Table table({{i18n::Text("Single toggle"), Table::kLeft, true},
                  {i18n::Text("Needs"), Table::kRight},
                  {i18n::Text("Time"), Table::kRight},
-                 {i18n::Text("The training")},
+                 {i18n::Text("Training")},
                  {""}});
     for (const SwitchProposal& single : fitted.singles) {
       const Planned& planned = single.planned;
@@ -324,8 +323,8 @@ class ProgramFit {
     return table.Text();
   }
   static std::string_view Meaning(run::Changes changes) {
-    constexpr const char* kNames[] = {TEXT_MARK("stays"), TEXT_MARK("other rounding"),
-                                      TEXT_MARK("another one")};
+    constexpr const char* kNames[] = {TEXT_MARK("unchanged"), TEXT_MARK("different rounding"),
+                                      TEXT_MARK("changed")};
     return i18n::Text(kNames[static_cast<size_t>(changes)]);
   }
 
@@ -414,7 +413,8 @@ class ProgramVary {
       all = std::move(more);
       if (all.size() > kMostCombinations)
         return absl::InvalidArgumentError(
-            i18n::Format("--vary: more than {} combinations", kMostCombinations));
+            i18n::Format("--vary: the values have more than {} combinations; give fewer values",
+                         kMostCombinations));
     }
     for (const auto& values : all) {
       absl::StatusOr<Row> row = RowOf(values);
@@ -496,7 +496,7 @@ class ProgramVary {
     }
     std::string text = table.Text();
     if (largest_ > 0)
-      text += "\n" + Prose(i18n::Format("The largest {} that fits into {}: {}.",
+      text += "\n" + Prose(i18n::Format("The largest value of {} that fits into {} is {}.",
                                         variations_[0].name, run::FormatBytes(*budget_), largest_));
     return text;
   }
@@ -516,9 +516,9 @@ class ProgramVary {
 void AddProgramFitOptions(CLI::App& command, ProgramFitOptions& options) {
   command
       .add_option("--vary", options.vary,
-                  "with -- PROGRAM: plan it for several values of an argument. "
-                  "--vary=--batch-size=1..64 sets "
-                  "that option; --vary seq=512,1024 replaces {seq} in the command; repeatable")
+                  "with -- PROGRAM: plan the program for several values of an argument; "
+                  "repeatable. `--vary=--batch-size=1..64` sets the option --batch-size. `--vary "
+                  "seq=512,1024` replaces {seq} in the command")
       ->type_name("ARGUMENT=VALUES");
   command
       .add_option("--patience", options.patience,

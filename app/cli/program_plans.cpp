@@ -34,7 +34,7 @@ std::string ErrorOf(const mcp::ChildOutcome& outcome) {
     return place.empty() ? message : fmt::format("{} ({})", message, place);
   }
   if (!outcome.errors.empty()) return outcome.errors.back();
-  return outcome.notes.empty() ? i18n::Format("it ended with status {}", outcome.status)
+  return outcome.notes.empty() ? i18n::Format("exit status {}", outcome.status)
                                : outcome.notes.back();
 }
 

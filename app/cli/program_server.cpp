@@ -16,7 +16,7 @@ namespace {
 // writes it.
 constexpr std::string_view kReasons[] = {
     TEXT_MARK("the program sets {} before it imports torch"),
-    TEXT_MARK("the program runs threads before it uses CUDA"),
+    TEXT_MARK("the program starts threads before it uses CUDA"),
 };
 
 }  // namespace

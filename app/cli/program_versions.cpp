@@ -163,15 +163,15 @@ class VersionPlans {
     if (!plan.ok() || (outcome.status != kDone && outcome.status != kNo)) {
       std::vector<std::string> lines = ErrorLines(outcome.printed);
       if (lines.empty() && !outcome.notes.empty()) lines = {outcome.notes.back()};
-      if (lines.empty()) lines = {i18n::Format("it ended with status {}", outcome.status)};
+      if (lines.empty()) lines = {i18n::Format("exit status {}", outcome.status)};
       row.error = fmt::format("{}", fmt::join(lines, "\n"));
       return;
     }
     row.figures = PlanFiguresOf(json, *plan);
     if (plan->planned.out_of_memory)
       row.error = i18n::Text(
-          "out of memory: an allocation fails on this GPU, so the program needs "
-          "more memory than this row shows; --gpu-memory gives the GPU more memory");
+          "out of memory: an allocation fails on this GPU. The program needs more memory than this "
+          "row shows. To give the GPU more memory, use --gpu-memory");
     else if (!plan->planned.error.empty())
       row.error = plan->planned.error;
   }
@@ -240,7 +240,7 @@ class VersionPlans {
       table.Row({row.version, cell(&PlanFigures::peak), cell(&PlanFigures::reserved),
                  cell(&PlanFigures::needed),
                  !row.error.empty()                 ? i18n::Text("failed, see below")
-                 : row.environment.packages.empty() ? i18n::Text("the program's own")
+                 : row.environment.packages.empty() ? i18n::Text("the program's own version")
                                                     : ""});
     }
     std::string text = table.Text();
@@ -257,11 +257,11 @@ class VersionPlans {
   static std::string ChangeText(const VersionChange& change) {
     const PlanFigures &a = *change.from->figures, &b = *change.to->figures;
     std::string text =
-        i18n::Format("\n{} -> {}: peak {}, reserved {}, needs {}\n", change.from->version,
+        i18n::Format("\n{} -> {}: peak {}, reserved {}, needed {}\n", change.from->version,
                      change.to->version, SignedBytes(ByteDifference(a.peak, b.peak)),
                      SignedBytes(ByteDifference(a.reserved, b.reserved)),
                      SignedBytes(ByteDifference(a.needed, b.needed)));
-    Table table({{i18n::Text("At the peak"), Table::kRight}, {"By"}, {i18n::Text("Name")}});
+    Table table({{i18n::Text("Change at the peak"), Table::kRight}, {"By"}, {i18n::Text("Name")}});
     const auto add = [&](const std::string& by, const Changes& changes) {
       for (size_t i = 0; i < std::min(changes.size(), kMostChanges); ++i)
         table.Row({SignedBytes(changes[i].second), by, Printable(changes[i].first)});
@@ -276,8 +276,9 @@ class VersionPlans {
       return text + Prose(i18n::Text("Nothing changed at the peak."));
     text += table.Text();
     if (const size_t more = std::max(sites.size(), change.modules.size()); more > kMostChanges)
-      text += Prose(
-          i18n::Format("The {} largest changes of each kind; --json prints all.", kMostChanges));
+      text += Prose(i18n::Format(
+          "The table shows the {} largest changes of each kind; --json prints all changes.",
+          kMostChanges));
     return text;
   }
 
@@ -320,13 +321,14 @@ absl::StatusOr<PackageVersions> ParsePackageVersions(std::string_view text) {
           i18n::Format("--with: version {} is given twice", with.versions[i]));
   }
   if (with.versions.size() > kMostVersions)
-    return absl::InvalidArgumentError(i18n::Format("--with: at most {} versions", kMostVersions));
+    return absl::InvalidArgumentError(
+        i18n::Format("--with: too many versions; give at most {}", kMostVersions));
   std::string name = with.package;
   std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
   if (name == "torch")
     return absl::InvalidArgumentError(
-        i18n::Text("--with: the program keeps its own PyTorch; to plan with another version, use a "
-                   "Python that has it: -- /path/to/python train.py"));
+        i18n::Text("--with: the program keeps its own PyTorch; to plan with another version of "
+                   "PyTorch, use a Python with that version: -- /path/to/python train.py"));
   return with;
 }
 
@@ -346,7 +348,7 @@ ExitCode PlanVersions(const std::vector<std::string>& command, const ProgramOpti
   if (options.watch || !options.keep.empty() || !options.from.empty() ||
       !output.trace_path.empty()) {
     NoteError(i18n::Text(
-        "--with plans several times and cannot be combined with --watch, --keep, --from or -o"));
+        "--with makes several plans and cannot be combined with --watch, --keep, --from or -o"));
     return kUsage;
   }
   absl::StatusOr<ProgramEnvironments> environments = ProgramEnvironments::Of(command);

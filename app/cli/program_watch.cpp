@@ -189,7 +189,7 @@ class ProgramWatch {
     for (const std::string& path : saved) text += " " + Short(path);
     text += fmt::format(
         " ({:.1f} s{})\n", seconds,
-        server_.socket().empty() || !cold_.empty() ? "" : i18n::Text(", without imports"));
+        server_.socket().empty() || !cold_.empty() ? "" : i18n::Text(", modules already imported"));
     for (const std::string& line : error) text += "   " + Printable(line) + "\n";
     if (!now) {
       if (last_) text += i18n::Format("   the last successful plan: {}\n", TextOf(*last_));
@@ -203,21 +203,23 @@ class ProgramWatch {
       for (const std::string& path : files_.Paths())
         if (names.size() < kMostNames) names.push_back(Short(path));
       const size_t more = files_.Paths().size() - names.size();
-      text +=
-          i18n::Format("   watching {}{}; saving a watched file starts a new plan, Ctrl-C ends\n",
-                       fmt::join(names, ", "), more > 0 ? i18n::Format(" and {} more", more) : "");
+      text += i18n::Format(
+          "   watching {}{}; save a watched file to start a new plan, press Ctrl-C to stop\n",
+          fmt::join(names, ", "), more > 0 ? i18n::Format(" and {} more", more) : "");
     } else if (plans_ == 2 && server_.ResidentBytes() > 0) {
       text += i18n::Format(
-          "   a process that keeps the imported modules for later plans uses {} of host memory\n",
+          "   a process keeps the imported modules for later plans and uses {} of host memory\n",
           run::FormatBytes(server_.ResidentBytes()));
     }
     if (!cold_.empty())
-      text += i18n::Format("   everything was imported again: {}\n", Printable(i18n::Shown(cold_)));
+      text += i18n::Format("   this plan imported all modules again; reason: {}\n",
+                           Printable(i18n::Shown(cold_)));
     return text;
   }
   static std::string TextOf(const PlanFigures& figures) {
-    return i18n::Format("peak {} allocated, {} reserved, needs {}", run::FormatBytes(figures.peak),
-                        run::FormatBytes(figures.reserved), run::FormatBytes(figures.needed));
+    return i18n::Format("peak {} allocated, {} reserved; the program needs {}",
+                        run::FormatBytes(figures.peak), run::FormatBytes(figures.reserved),
+                        run::FormatBytes(figures.needed));
   }
   static std::string Comparison(const PlanFigures& before, const PlanFigures& now) {
     std::string text;
@@ -227,7 +229,7 @@ class ProgramWatch {
     };
     const auto categories = ChangedCategories(before, now);
     if (before.peak == now.peak && before.reserved == now.reserved && categories.empty())
-      return i18n::Format("   the same: {}\n", TextOf(now));
+      return i18n::Format("   unchanged: {}\n", TextOf(now));
     line("peak", before.peak, now.peak);
     line("reserved", before.reserved, now.reserved);
     const auto of = [](const PlanFigures& figures, const std::string& name) {
@@ -249,7 +251,7 @@ class ProgramWatch {
     const std::vector<std::string> told = ReadModules(modules, &why_not);
     if (told.empty() || !why_not.empty()) {
       if (plans_ == 1 && !why_not.empty() && !told.empty())
-        Note(i18n::Format("every plan imports everything again: {}", why_not));
+        Note(i18n::Format("every plan imports all modules again; reason: {}", why_not));
       return;
     }
     const std::set<std::string> known(server_.modules().begin(), server_.modules().end());
@@ -315,8 +317,9 @@ ExitCode WatchProgram(const std::vector<std::string>& command, const ProgramOpti
     return kUsage;
   }
   if (!options.keep.empty() || !options.from.empty() || output.trace_path == "-") {
-    NoteError(i18n::Text(
-        "--watch plans after every change and cannot be combined with --keep, --from or -o -"));
+    NoteError(
+        i18n::Text("--watch makes a plan after every change and cannot be combined with --keep, "
+                   "--from or -o -"));
     return kUsage;
   }
   if (const ExitCode wrong = CheckOutputOf(command, options, output.trace_path); wrong != kDone)

@@ -51,7 +51,7 @@ ExitCode Refuse(const absl::Status& status) {
 
 absl::Status FailedStart(const Planned& start) {
   return absl::InvalidArgumentError(
-      i18n::Format("planning the program without changes failed: {}", start.error));
+      i18n::Format("planning the unchanged program failed: {}", start.error));
 }
 
 }  // namespace

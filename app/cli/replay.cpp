@@ -147,30 +147,30 @@ std::string States(const std::optional<uint64_t>& n, double log10) {
 std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   const bool same = r.differences == 0;
   std::string text = i18n::Format(
-      "{}\n\n  addresses       {} requests\n  cudaMalloc      {} segments\n  cudaFree        {} "
-      "segments\n",
-      same ? i18n::Text("every decision as recorded")
-           : i18n::Format("{} difference{} between the recording and the model",
+      "{}\n\n  addresses       {} allocations match\n  cudaMalloc      {} segments match\n  "
+      "cudaFree        {} segments match\n",
+      same ? i18n::Text("the replay matches every recorded decision")
+           : i18n::Format("{} difference{} between the recording and the replay",
                           Count(r.differences), r.differences == 1 ? "" : "s"),
       Of(r.addresses_equal, r.addresses_total), Of(r.segment_allocs_equal, r.segment_allocs_total),
       Of(r.segment_frees_equal, r.segment_frees_total));
   text += i18n::Format(
       "  state at end    {}\n  settings        {}\n",
-      r.end_state_equal ? i18n::Text("equal to the recording, block by block")
-                        : i18n::Text("differs"),
+      r.end_state_equal ? i18n::Text("all blocks match the recording") : i18n::Text("differs"),
       run::ToString(r.conf).empty() ? i18n::Text("PyTorch's defaults") : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += i18n::Format(
         "  start state     {} of {} possible states {} with the recording ({} older block{} may "
-        "have an unsplit tail",
+        "include a remainder that was not split off",
         States(r.start_states_consistent, r.log10_consistent),
         States(r.start_states_tried, r.log10_tried),
         r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),
         Count(r.unknown_tails), r.unknown_tails == 1 ? "" : "s");
-    text += r.tails_inferred > 0 ? i18n::Format("; {} must have one)\n", Count(r.tails_inferred))
-                                 : std::string(")\n");
+    text += r.tails_inferred > 0
+                ? i18n::Format("; {} must include such a remainder)\n", Count(r.tails_inferred))
+                : std::string(")\n");
   } else {
-    text += i18n::Text("  start state     complete in the file\n");
+    text += i18n::Text("  start state     completely recorded in the file\n");
   }
   text +=
       i18n::Format("  at the peak     {} reserved, largest hole {}, {} in holes between blocks\n",
@@ -185,7 +185,8 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   if (r.settings_that_agree.has_value()) {
     const std::string settings = run::ToString(*r.settings_that_agree);
     text += i18n::Format(
-        "\nthe file does not mention {}, but with these settings every decision is as recorded\n",
+        "\nThe replay matches every recorded decision with these settings, which the file does not "
+        "contain: {}\n",
         settings.empty() ? i18n::Text("PyTorch's defaults") : settings);
   }
   return text;
@@ -201,9 +202,9 @@ std::string WhatIfText(const Results& results) {
   const replay::Replayed& w = *results.what_if;
   const std::string settings = run::ToString(w.conf);
   std::string text = i18n::Format(
-      "\nunder {}{}{}\n\n", settings.empty() ? i18n::Text("PyTorch's defaults") : settings,
+      "\nreplayed with {}{}{}\n\n", settings.empty() ? i18n::Text("PyTorch's defaults") : settings,
       w.device_memory_bytes != 0
-          ? i18n::Format(", {} for segments{}", run::FormatBytes(w.device_memory_bytes),
+          ? i18n::Format(", {} of memory for segments{}", run::FormatBytes(w.device_memory_bytes),
                          w.device_memory_inferred ? i18n::Text(" (inferred)") : "")
           : std::string(),
       w.older_unchanged ? i18n::Text(", with older blocks left in place") : "");
@@ -212,10 +213,10 @@ std::string WhatIfText(const Results& results) {
   }
   const replay::Replayed& own = results.own();
   const bool anew = !own.older_unchanged && results.base->own.older_unchanged;
-  Table table(
-      {{""},
-       {anew ? i18n::Text("Own settings, replayed") : i18n::Text("Own settings"), Table::kRight},
-       {i18n::Text("These"), Table::kRight}});
+  Table table({{""},
+               {anew ? i18n::Text("Recorded settings, replayed") : i18n::Text("Recorded settings"),
+                Table::kRight},
+               {i18n::Text("New settings"), Table::kRight}});
   const auto row = [&](const std::string& name, auto get) { table.Row({name, get(own), get(w)}); };
   row(i18n::Text("reserved at peak"),
       [](const replay::Replayed& r) { return run::FormatBytes(r.peak_reserved); });
@@ -232,7 +233,7 @@ std::string WhatIfText(const Results& results) {
   text += table.Text();
   if (anew) {
     text += i18n::Format(
-        "\n  Both columns start by allocating the blocks older than the recording. In the\n  "
+        "\n  Both replays first allocate the blocks that are older than the recording. In the\n  "
         "recording, {} were reserved at the peak.\n",
         run::FormatBytes(results.base->own.peak_reserved));
   }
@@ -241,7 +242,7 @@ std::string WhatIfText(const Results& results) {
   }
   if (own.out_of_memory > 0 || w.out_of_memory > 0)
     text += i18n::Text(
-        "\n  After an allocation that fails, the replay continues as if it had succeeded.\n");
+        "\n  The replay treats a failed allocation as if it had succeeded, and continues.\n");
   return text;
 }
 
@@ -264,7 +265,7 @@ absl::StatusOr<Results> ReplayDevice(const Options& options,
     return absl::FailedPreconditionError(
         fmt::format("{}: {}{}", DisplayName(options.file), std::string(exact.status().message()),
                     replay::HasHistory(trace) && trace::WhyNoReplay(trace).empty()
-                        ? i18n::Text("; other settings can be tried with --alloc-conf")
+                        ? i18n::Text("; to try other settings, use --alloc-conf")
                         : std::string()));
   } else {
     return exact.status();
@@ -313,7 +314,7 @@ absl::StatusOr<uint64_t> MemoryForSegments(const std::string& text) {
   if (device.ok()) return device->memory_bytes - device->context_bytes;
   if (*written != text || text.find('=') != std::string::npos) return device.status();
   return absl::InvalidArgumentError(
-      i18n::Format("{}, and no GPU of `vramscope devices` has this name",
+      i18n::Format("{}. The value is not the name of a GPU in `vramscope devices` either",
                    std::string(bytes.status().message())));
 }
 
@@ -387,32 +388,33 @@ ExitCode Execute(const Options& options) {
 void DeclareReplay(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command
-      ->add_option("FILE", options->file, "a .trace or CUDA memory snapshot ('-': standard input)")
+      ->add_option("FILE", options->file,
+                   "a .trace file or a CUDA memory snapshot ('-': standard input)")
       ->required();
   CLI::Option* conf = command
                           ->add_option("--alloc-conf", options->alloc_conf,
                                        "replay with these settings, in the syntax of "
-                                       "PYTORCH_CUDA_ALLOC_CONF; \"\": the defaults")
+                                       "PYTORCH_CUDA_ALLOC_CONF. For the defaults, use \"\"")
                           ->type_name("S");
   command
-      ->add_option(
-          "--device-memory", options->device_memory,
-          "replay with this much memory for segments, such as 24GiB; or with the memory of a GPU "
-          "(a name in `vramscope devices`, a file or figures) without its CUDA context")
+      ->add_option("--device-memory", options->device_memory,
+                   "replay with this much memory for segments, such as 24GiB; or with the memory "
+                   "of a GPU minus its CUDA context. Give the GPU as a name in `vramscope "
+                   "devices`, a file or properties")
       ->type_name("SIZE|GPU");
   command
       ->add_option("--memory-fraction", options->memory_fraction,
                    "replay with this fraction of the device's memory")
       ->check(NumberBetween(0.001, 1))
       ->type_name("F");
-  command->add_flag(
-      "--keep-older", options->keep,
-      "leave blocks older than the recording in place (default: the settings also apply to them)");
+  command->add_flag("--keep-older", options->keep,
+                    "leave blocks that are older than the recording where they are. By default, "
+                    "the settings also apply to these blocks");
   AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
-      "Exit status: 1 if a decision differs, or, with other settings, if the run still\nruns out "
-      "of memory.");
+      "Exit status: 1 if a decision differs from the recording. With other settings: 1 if\nthe run "
+      "still runs out of memory.");
   command->callback([options, conf, &context] {
     options->has_alloc_conf = conf->count() > 0;
     context.exit_code = Execute(*options);
@@ -425,8 +427,8 @@ CommandEntry DeclareCommand_replay() {
   return {.place = 80,
           .name = "replay",
           .help =
-              "compare the allocator's recorded decisions with the model, or replay them with "
-              "other settings",
+              "replay the allocator and compare its decisions with the recorded decisions, or "
+              "replay it with other settings",
           .example = "replay snapshot.pickle --alloc-conf expandable_segments:True",
           .declare = DeclareReplay};
 }

@@ -61,7 +61,7 @@ absl::StatusOr<std::vector<const Experiment*>> Chosen(const std::vector<std::str
     const std::string_view near = run::Nearest(ids[i], names.data(), names.data() + names.size());
     return absl::NotFoundError(i18n::Format(
         "no experiment is called \"{}\"{}", ids[i],
-        near.empty() ? std::string(i18n::Text("; `vramscope reproduce` runs all of them"))
+        near.empty() ? std::string(i18n::Text("; `vramscope reproduce` runs all experiments"))
                      : i18n::Format("; did you mean \"{}\"?", near)));
   }
   return chosen;
@@ -154,7 +154,7 @@ std::string NotRunText(const std::vector<Result>& results) {
   }
   std::string text;
   for (const auto& [reason, ids] : reasons)
-    text += Prose(i18n::Format("Not run: {}: {}", ids, reason));
+    text += Prose(i18n::Format("Experiments not run: {}. Reason: {}", ids, reason));
   return text;
 }
 
@@ -164,9 +164,9 @@ std::string OffText(const Result& result, const FigureResult& of) {
   return Prose(i18n::Format(
       "{}: {} is {}, {} {}{}. {}", result.experiment->id, reproduce::ShownFigure(figure.name),
       reproduce::ValueText(figure, *of.predicted),
-      figure.target().has_value()
-          ? i18n::Format("compared with {},", reproduce::ValueText(figure, *figure.target()))
-          : i18n::Text("should be"),
+      figure.target().has_value() ? i18n::Format("compared with {}; tolerance:",
+                                                 reproduce::ValueText(figure, *figure.target()))
+                                  : i18n::Text("should be"),
       reproduce::ToleranceText(figure),
       figure.why.empty() ? std::string() : ": " + i18n::Text(figure.why),
       i18n::Text(result.experiment->note)));
@@ -176,7 +176,7 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
                         bool details) {
   std::string text;
   Table table({{i18n::Text("Experiment"), Table::kLeft, true},
-               {i18n::Text("What")},
+               {i18n::Text("Title")},
                {i18n::Text("Figure")},
                {i18n::Text("Published"), Table::kRight},
                {i18n::Text("Planned"), Table::kRight},
@@ -224,19 +224,19 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
                                    i18n::Text(figure.figure->why)));
       }
       if (!result.lacks.empty())
-        text += Prose(i18n::Format("{}: not run: {}", result.experiment->id, result.lacks));
+        text +=
+            Prose(i18n::Format("{} was not run. Reason: {}", result.experiment->id, result.lacks));
     }
   }
   for (const reproduce::Solved& solved : session.solved())
     text += Prose(reproduce::SolvedText(solved) + ".");
   const reproduce::Score score = reproduce::ScoreOf(results);
-  text +=
-      Prose(i18n::Format("{} experiments: {} run completely, {} not run. Published numbers: {} of "
-                         "{} within tolerance. Orders and ratios: {} of {} hold. (Figures in "
-                         "brackets are those of another model. They are shown if nothing was "
-                         "published.)",
-                         score.experiments, score.done, score.not_run, score.published_within,
-                         score.published, score.bounds_hold, score.bounds));
+  text += Prose(
+      i18n::Format("{} experiments: {} were run completely, {} were not run. Published values: {} "
+                   "of {} are within tolerance. Orders and ratios: {} of {} hold. (If no value was "
+                   "published, the table shows the value of another model in parentheses.)",
+                   score.experiments, score.done, score.not_run, score.published_within,
+                   score.published, score.bounds_hold, score.bounds));
   return text;
 }
 
@@ -264,7 +264,7 @@ ExitCode Execute(const Options& options) {
     return absl::IsInternal(chosen.status()) ? kInternalFailure : kUsage;
   }
   if (options.device.empty() && !options.gpu_memory.empty()) {
-    NoteError(i18n::Text("--gpu-memory needs a GPU; name it with --device"));
+    NoteError(i18n::Text("--gpu-memory needs a GPU; name the GPU with --device"));
     return kUsage;
   }
   if (WouldReplaceInput(options.output, {options.device})) return kUsage;
@@ -302,8 +302,8 @@ ExitCode Execute(const Options& options) {
   }
   if (!device->empty())
     Note(
-        i18n::Format("planned for {}, not for the publications' GPUs; published figures are shown "
-                     "but not judged",
+        i18n::Format("the plans are for {}, not for the GPUs of the publications; published values "
+                     "are shown, but without a verdict",
                      *device));
   if (!options.json) {
     // A small selection of experiments is printed in full.
@@ -344,13 +344,15 @@ ExitCode Execute(const Options& options) {
 void DeclareReproduce(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
   command->add_option("ID", options->ids,
-                      "experiments (A1-vanilla, A1, or C for a whole document); default: all");
-  command->add_option("-o,--output", options->output, "write a report with pictures")
+                      "experiments: one (A1-vanilla), a group (A1), or a whole document (C). "
+                      "Default: all experiments");
+  command->add_option("-o,--output", options->output, "write an HTML report with pictures")
       ->type_name("REPORT.html");
   command
-      ->add_option("--device", options->device,
-                   "use this GPU instead of the publications': a name in `vramscope devices`, a "
-                   "MIG slice, a file or figures; published figures are then not judged")
+      ->add_option(
+          "--device", options->device,
+          "plan for this GPU instead of the publications' GPUs: a name in `vramscope devices`, a "
+          "MIG slice, a file or properties. Published values are then shown without a verdict")
       ->type_name("GPU");
   command->add_option("--gpu-memory", options->gpu_memory, kGpuMemoryHelp)->type_name("SIZE");
   command->add_flag("--json", options->json, "print one JSON object");
@@ -360,11 +362,13 @@ void DeclareReproduce(CLI::App* command, Context& context) {
 }  // namespace
 
 CommandEntry DeclareCommand_reproduce() {
-  return {.place = 160,
-          .name = "reproduce",
-          .help = "plan published experiments, and compare predicted with published figures",
-          .example = "reproduce A1-vanilla A2-half -o report.html",
-          .declare = DeclareReproduce};
+  return {
+      .place = 160,
+      .name = "reproduce",
+      .help =
+          "plan published experiments, and compare the predicted values with the published values",
+      .example = "reproduce A1-vanilla A2-half -o report.html",
+      .declare = DeclareReproduce};
 }
 
 }  // namespace vramscope::cli::reproduce_command

@@ -20,8 +20,8 @@ absl::Status Prefixed(const std::string& what, const absl::Status& status) {
 // Returns the table of settings for --help: key, meaning, allowed values.
 std::string SettingsHelp() {
   std::string text = i18n::Text(
-      "Settings: --set optimizer.lr=0.1, or in a run.json {\"optimizer.lr\": 0.1} or\n"
-      "{\"optimizer\": {\"lr\": 0.1}}\n");
+      "Settings: give --set optimizer.lr=0.1, or write {\"optimizer.lr\": 0.1} or\n{\"optimizer\": "
+      "{\"lr\": 0.1}} into a run.json\n");
   for (const run::KeyInfo& key : run::Keys()) {
     text += fmt::format("  {:<26}{}", std::string(key.key), i18n::Text(key.help));
     for (size_t i = 0; i < key.choices.size(); ++i) {
@@ -44,7 +44,7 @@ absl::Status SetKey(const std::string& key, const std::string& value,
 
 const char* const kDeviceHelp = TEXT_MARK(
     "the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) "
-    "or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)");
+    "or properties (memory=24GiB,compute_capability=8.6,multiprocessors=28)");
 const char* const kGpuMemoryHelp =
     TEXT_MARK("memory of the GPU, such as 8GiB; replaces the value in the device table");
 
@@ -53,8 +53,9 @@ void AddRunOptions(CLI::App& command, RunOptions& options, DeviceOptions devices
       command.add_option("--preset", options.preset, "a model preset (see `vramscope presets`)");
   CLI::Option* model = command.add_option("--model", options.model,
                                           "a Hugging Face config.json ('-': standard input)");
-  CLI::Option* config = command.add_option(
-      "--config", options.config, "a run.json ('-': standard input), with nested keys or dots");
+  CLI::Option* config =
+      command.add_option("--config", options.config,
+                         "a run.json ('-': standard input). Keys are nested or contain dots");
   preset->excludes(model)->excludes(config);
   model->excludes(config);
   for (CLI::Option* option : {preset, model, config}) option->type_name("NAME");
@@ -140,9 +141,9 @@ absl::StatusOr<uint64_t> ParseBudget(const std::string& text) {
     return absl::InvalidArgumentError("--budget: " + std::string(budget.status().message()));
   }
   if (*budget >= kLeast) return budget;
-  return absl::InvalidArgumentError(
-      i18n::Format("--budget: \"{}\" is {} bytes; at least 1 MiB is needed, such as 24GiB",
-                   text.substr(0, 40), *budget));
+  return absl::InvalidArgumentError(i18n::Format(
+      "--budget: \"{}\" is {} bytes, but a budget must be at least 1 MiB; for example 24GiB",
+      text.substr(0, 40), *budget));
 }
 
 }  // namespace vramscope::cli

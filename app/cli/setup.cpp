@@ -147,16 +147,16 @@ ExitCode Remove(bool environments_alone, bool json) {
 
 // Asks whether to download. Fails without a terminal unless --yes is given.
 ExitCode Ask(const Options& options) {
-  const std::string what =
-      i18n::Format("LibTorch {}: {} to download, {} on the disk, into {}", setup::TorchVersion(),
-                   run::FormatBytes(BytesToDownload() - std::min(BytesToDownload(), BytesThere())),
-                   run::FormatBytes(setup::kUnpackedBytes), setup::DownloadedTorch());
+  const std::string what = i18n::Format(
+      "LibTorch {}: vramscope downloads {} and unpacks {} into {}", setup::TorchVersion(),
+      run::FormatBytes(BytesToDownload() - std::min(BytesToDownload(), BytesThere())),
+      run::FormatBytes(setup::kUnpackedBytes), setup::DownloadedTorch());
   Note(what);
   if (options.yes) return kDone;
   if (isatty(STDIN_FILENO) == 0) {
     NoteError(
-        i18n::Text("standard input is not a terminal, so no question can be asked; run `vramscope "
-                   "setup --yes` to download without one"));
+        i18n::Text("standard input is not a terminal, so vramscope cannot ask for confirmation; "
+                   "run `vramscope setup --yes` to download without confirmation"));
     return kUsage;
   }
   std::cerr << i18n::Text("Download it? [y/N] ") << std::flush;
@@ -175,7 +175,7 @@ std::string PhaseText(const ui::TorchDownload::Progress& progress) {
     case Phase::kAsking:
       return i18n::Text("querying the package index");
     case Phase::kWaiting:
-      return i18n::Format("no connection, trying again; {} are downloaded", much);
+      return i18n::Format("no connection, trying again; {} downloaded", much);
     case Phase::kDownloading:
       return progress.bytes_per_s > 0
                  ? fmt::format("{}, {}/s", much,
@@ -215,7 +215,7 @@ absl::Status Download() {
     // While another process is downloading, waits for its end, and then uses its result.
     if (absl::IsUnavailable(status) && !download.locked()) {
       if (!std::exchange(told_waiting, true))
-        Note(i18n::Format("{}; waiting for it", std::string(status.message())));
+        Note(i18n::Format("{}; waiting for the other process", std::string(status.message())));
       again.start(kLockPollMs);
       return;
     }
@@ -251,7 +251,7 @@ ExitCode Install(const Options& options) {
   const absl::Status status = Download();
   if (absl::IsCancelled(status)) {
     Note(i18n::Text(
-        "interrupted: the downloaded part is kept, and `vramscope setup` continues from there"));
+        "interrupted: the downloaded part is kept, and `vramscope setup` continues the download"));
     return kInterrupted;
   }
   if (!status.ok()) return ReportError(status);
@@ -272,32 +272,35 @@ void DeclareSetup(CLI::App* command, Context& context) {
   command->add_flag("-y,--yes", options->yes, "download without asking");
   CLI::Option* remove = command->add_flag(
       "--remove", options->remove,
-      "delete everything that was downloaded, and the environments of plan --with");
-  CLI::Option* status = command
-                            ->add_flag("--status", options->status,
-                                       "print where LibTorch is; exit with 1 if it is missing")
-                            ->excludes(remove);
+      "delete everything that was downloaded, and the environments that `plan --with` keeps");
+  CLI::Option* status =
+      command
+          ->add_flag("--status", options->status,
+                     "print where LibTorch is; the exit status is 1 if LibTorch is missing")
+          ->excludes(remove);
   command
       ->add_flag("--environments", options->environments,
-                 "list the environments that plan --with keeps; with --remove: delete only these")
+                 "list the environments that `plan --with` keeps. With --remove, delete only these "
+                 "environments")
       ->excludes(status);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(
-      "Files are checked against pinned SHA-256 sums. Environment variables: XDG_DATA_HOME (the "
-      "target),\nVRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy, "
-      "no_proxy,\nSSL_CERT_FILE; VRAMSCOPE_TORCH_ROOT names a folder that already has torch/ of "
-      "the wheel.");
+      "Downloads are checked against pinned SHA-256 sums. Environment variables: "
+      "XDG_DATA_HOME\n(the target folder), VRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of "
+      "PyPI), https_proxy,\nno_proxy, SSL_CERT_FILE, VRAMSCOPE_TORCH_ROOT (a folder that already "
+      "contains torch/ of the wheel).");
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 
 }  // namespace
 
 CommandEntry DeclareCommand_setup() {
-  return {.place = 240,
-          .name = "setup",
-          .help = "download LibTorch for the built-in models, remove it, or print where it is",
-          .example = "setup --yes",
-          .declare = DeclareSetup};
+  return {
+      .place = 240,
+      .name = "setup",
+      .help = "download or remove LibTorch, which the built-in models need, or print its location",
+      .example = "setup --yes",
+      .declare = DeclareSetup};
 }
 
 }  // namespace vramscope::cli::setup_command

@@ -63,7 +63,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
   // `explain` prints what NVML reported for memory outside the allocator.
   if (trace.info.measured)
     return i18n::Format(
-        "Ran on {}: at most {} of its {} were reserved, not counting the CUDA context.",
+        "Ran on {}: at most {} of the GPU's {} were reserved, not counting the CUDA context.",
         device.name, FormatBytes(summary.peak.reserved), FormatBytes(device.memory_bytes));
   const std::string parts =
       i18n::Format("{} + {} CUDA context, of {}", UseText(summary.most_used),
@@ -79,7 +79,7 @@ std::string FitText(const trace::Trace& trace, const Summary& summary) {
           : i18n::Format(
                 "an allocation of {}",
                 FormatBytes(trace.events.bytes[static_cast<size_t>(first - kinds.begin())])),
-      refused > 1 ? i18n::Format(", the first of {}", refused) : "");
+      refused > 1 ? i18n::Format(", the first of {} failures", refused) : "");
   if (summary.fits)
     return i18n::Format(
         "Fits on {}: {} to spare ({}).{}", device.name, FormatBytes(headroom), parts,
@@ -123,7 +123,7 @@ std::vector<query::DeviceTimes> DeviceTimesOf(const trace::Trace& trace, size_t 
 std::string UseText(const analysis::GpuUse& use) {
   if (use.past_allocator == 0)
     return i18n::Format("{} reserved at most", FormatBytes(use.reserved));
-  return i18n::Format("at one time {} reserved + {} outside the allocator",
+  return i18n::Format("{} reserved + {} outside the allocator at the same time",
                       FormatBytes(use.reserved), FormatBytes(use.past_allocator));
 }
 
@@ -142,11 +142,11 @@ Json CountersJson(const trace::Trace& trace) {
 std::string CountersText(const trace::Trace& trace) {
   const std::vector<trace::CounterSummary> counters = trace::SummarizeCounters(trace);
   if (counters.empty()) return "";
-  Table table({{i18n::Text("Read by the program")},
-               {i18n::Text("Of")},
-               {i18n::Text("Last"), Table::kRight},
+  Table table({{i18n::Text("Counter read by the program")},
+               {i18n::Text("Device")},
+               {i18n::Text("Last value"), Table::kRight},
                {i18n::Text("At"), Table::kRight},
-               {i18n::Text("Most"), Table::kRight},
+               {i18n::Text("Maximum"), Table::kRight},
                {i18n::Text("Readings"), Table::kRight}});
   for (const trace::CounterSummary& c : counters)
     table.Row({Printable(c.counter) + "()", trace::NameOfDevice(trace, c.device),
@@ -235,8 +235,9 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
     return allocated + where + i18n::Text("; reserved memory is not recorded");
   if (peak.reserved_then == peak.reserved)
     return i18n::Format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
-  return i18n::Format("{} with {} reserved{}; maximum reserved: {}, at another time", allocated,
-                      FormatBytes(peak.reserved_then), where, FormatBytes(peak.reserved));
+  return i18n::Format("{} with {} reserved{}; reserved memory peaks at another time, at {}",
+                      allocated, FormatBytes(peak.reserved_then), where,
+                      FormatBytes(peak.reserved));
 }
 
 Json StepsJson(const trace::Trace& trace, const std::vector<analysis::StepRow>& steps) {
@@ -296,8 +297,9 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
   return table.Text() +
          (gpu.empty()
               ? ""
-              : i18n::Text("  Phases and Busy show the GPU time of the work launched in each "
-                           "phase; Total shows host time, which runs ahead of the GPU.\n"));
+              : i18n::Text(
+                    "  The columns of the phases and Busy show the GPU time of the work that each "
+                    "phase launched. Total shows host time. The host runs ahead of the GPU.\n"));
 }
 
 Json SummaryJson(const trace::Trace& trace, const Summary& summary) {
@@ -350,8 +352,9 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
                    i18n::Text(info.measured ? TEXT_MARK("measured") : TEXT_MARK("modelled")),
                    Printable(info.device.name));
   if (info.has_config) text += "  " + Printable(SettingsText(info.config)) + "\n";
-  text += i18n::Format("  {} parameters, {} trainable, {}\n\n", Count(info.model.parameter_count),
-                       Count(info.model.trainable_count), FormatBytes(info.model.parameter_bytes));
+  text +=
+      i18n::Format("  {} parameters ({} trainable), size {}\n\n", Count(info.model.parameter_count),
+                   Count(info.model.trainable_count), FormatBytes(info.model.parameter_bytes));
 
   Table memory({{i18n::Text("Memory")},
                 {i18n::Text("Allocated"), Table::kRight},
@@ -363,13 +366,13 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   const bool at_once = summary.peak.reserved_then == summary.peak.reserved;
   memory.Row({at_once ? i18n::Text("peak") : i18n::Text("peak allocated"),
               FormatBytes(summary.peak.allocated), FormatBytes(summary.peak.reserved_then)});
-  if (!at_once) memory.Row({i18n::Text("most reserved"), "", FormatBytes(summary.peak.reserved)});
+  if (!at_once) memory.Row({i18n::Text("peak reserved"), "", FormatBytes(summary.peak.reserved)});
   text += memory.Text();
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
-    text += Prose(
-        i18n::Format("Allocated bytes include blocks whose free waits for another stream (active "
-                     "bytes). torch.cuda.max_memory_allocated() does not include these blocks: {}.",
-                     FormatBytes(counted)));
+    text += Prose(i18n::Format(
+        "Allocated bytes include blocks whose free waits for another stream (active bytes). "
+        "torch.cuda.max_memory_allocated() does not include these blocks and is {}.",
+        FormatBytes(counted)));
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   text += "\n";
 
@@ -392,8 +395,8 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   }
   text += peak.Text() + "\n" + StepsTable(trace, summary.steps) + "\n";
   if (const std::vector<double> losses = Losses(trace); !losses.empty()) {
-    text += i18n::Format("  Loss {:.4f} in the first step, {:.4f} in the last\n", losses.front(),
-                         losses.back());
+    text += i18n::Format("  Loss: {:.4f} in the first step, {:.4f} in the last step\n",
+                         losses.front(), losses.back());
   }
   // A run on the CPU does not show whether the same run fits into a GPU.
   if (info.device.memory_bytes > 0 && info.backend != trace::Backend::kCpu)

@@ -39,7 +39,7 @@ class Savings {
     start_ = start->front();
     if (!start_.planned.ok())
       return ReportError(absl::InvalidArgumentError(
-          i18n::Format("planning the program without changes failed: {}", start_.planned.error)));
+          i18n::Format("planning the unchanged program failed: {}", start_.planned.error)));
     lists_others_ = toggles_.empty();
     if (lists_others_) toggles_ = Applying();
     std::vector<ProgramQuestion> questions;
@@ -162,7 +162,7 @@ class Savings {
 
   std::string Headline() const {
     return i18n::Format(
-        "{}, {}: peak {} allocated, {} reserved, needs {}\n\n", Printable(start_.model),
+        "{}, {}: peak {} allocated, {} reserved; the program needs {}\n\n", Printable(start_.model),
         Printable(start_.device), run::FormatBytes(start_.planned.peak),
         run::FormatBytes(start_.planned.reserved), run::FormatBytes(start_.planned.needed()));
   }
@@ -175,7 +175,7 @@ class Savings {
     return Table({{i18n::Text("Toggle"), Table::kLeft, true, widest},
                   {i18n::Text("Needs"), Table::kRight, false, kNeeds},
                   {i18n::Text("Time"), Table::kRight, false, kTime},
-                  {i18n::Text("What it did")}});
+                  {i18n::Text("Result")}});
   }
 
   void AddRow(Table& table, const std::string& toggle, const ProgramPlan& plan) const {
@@ -199,9 +199,10 @@ class Savings {
     }
     if (lists_others_) text += ReasonsText(start_.toggles);
     return text + "\n" +
-           Prose(i18n::Format("{} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle "
-                              "NAME -- ...` prints the lines to write.",
-                              plans_.plans(), Seconds()));
+           Prose(
+               i18n::Format("vramscope made {} plans in {:.0f} s. Times are modelled. `vramscope "
+                            "plan --toggle NAME -- ...` prints the lines to write in the program.",
+                            plans_.plans(), Seconds()));
   }
 
   const std::vector<std::string>& command_;

@@ -36,7 +36,7 @@ std::string_view StateOf(const ToggleReport& report) {
 }
 
 std::string ChangeOf(uint64_t without, uint64_t with) {
-  return without == with ? i18n::Text("the same")
+  return without == with ? i18n::Text("unchanged")
                          : SignedBytes(static_cast<int64_t>(with) - static_cast<int64_t>(without));
 }
 
@@ -46,8 +46,8 @@ std::string ValuesOf(const Toggle& toggle) {
 }
 
 std::string MeaningOf(const std::string& changes) {
-  if (changes == "nothing") return i18n::Text("stays");
-  return changes == "rounding" ? i18n::Text("other rounding") : i18n::Text("the training changes");
+  if (changes == "nothing") return i18n::Text("unchanged");
+  return changes == "rounding" ? i18n::Text("different rounding") : i18n::Text("changed");
 }
 
 Json CatalogueJson(const std::vector<Toggle>& all) {
@@ -71,19 +71,19 @@ Json CatalogueJson(const std::vector<Toggle>& all) {
 ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
   if (json) return PrintJson({{"toggles", CatalogueJson(all)}});
   Table table({{i18n::Text("Toggle"), Table::kLeft, true},
-               {i18n::Text("What")},
+               {i18n::Text("Technique")},
                {i18n::Text("Values")},
                {i18n::Text("Default")},
-               {i18n::Text("The training")}});
+               {i18n::Text("Training")}});
   for (const Toggle& toggle : all)
     table.Row({toggle.name, i18n::Text(toggle.label), ValuesOf(toggle), toggle.default_value,
                MeaningOf(toggle.changes)});
   return PrintText(
       table.Text() +
       Prose(i18n::Text("`vramscope toggles -- python train.py` shows which toggles apply to a "
-                       "program, `vramscope plan --toggle NAME -- python train.py` plans the "
-                       "program with one toggle, and `vramscope fit --budget 24GiB -- python "
-                       "train.py` searches for toggles with which it fits.")));
+                       "program. `vramscope plan --toggle NAME -- python train.py` plans the "
+                       "program with one toggle. `vramscope fit --budget 24GiB -- python train.py` "
+                       "searches for toggles with which the program fits.")));
 }
 
 ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& outcome, bool json) {
@@ -94,8 +94,8 @@ ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& out
     return printed == kDone ? verdict : printed;
   }
   Table applies({{i18n::Text("Applies"), Table::kLeft, true},
-                 {i18n::Text("To write")},
-                 {i18n::Text("Where")}});
+                 {i18n::Text("Code to write")},
+                 {i18n::Text("Location")}});
   for (const ToggleReport& report : run.about.toggles) {
     if (!report.applies()) continue;
     std::string values;
@@ -213,14 +213,15 @@ std::string TogglesText(const std::vector<ToggleReport>& reports) {
       text += "\n";
       continue;
     }
-    text += i18n::Text("; in the program, write:\n") + LinesText({report});
+    text += i18n::Text("; code to write in the program:\n") + LinesText({report});
     applied += " --toggle " + Printable(NameOf(report));
   }
   if (!applied.empty())
-    text += "\n" + Prose(i18n::Format("What a toggle saves is not known without a plan of the "
-                                      "unchanged program; `vramscope toggles --savings{} -- ...` "
-                                      "makes both plans and compares them.",
-                                      applied));
+    text +=
+        "\n" + Prose(i18n::Format(
+                   "This plan alone does not show what a toggle saves. `vramscope toggles "
+                   "--savings{} -- ...` also plans the unchanged program and compares the plans.",
+                   applied));
   return text;
 }
 
@@ -246,17 +247,17 @@ void DeclareToggles(CLI::App* command, Context& context) {
   };
   auto options = std::make_shared<Options>();
   AddProgramOptions(*command, options->program, true);
-  CLI::Option* savings =
-      command->add_flag("--savings", options->savings,
-                        "with -- PROGRAM: plan it without toggles and with each toggle that "
-                        "applies (or only with each --toggle), and print what each saves");
+  CLI::Option* savings = command->add_flag(
+      "--savings", options->savings,
+      "with -- PROGRAM: plan the program without toggles and with each toggle that applies, and "
+      "print what each toggle saves. If --toggle is given, only these toggles are tried");
   for (const char* name : {"--from", "--keep"}) savings->excludes(command->get_option(name));
   command->add_flag("--json", options->json, "print one JSON object");
   command
-      ->add_flag("--json-lines", options->json_lines,
-                 "with --savings: print one line with a JSON object when the plan of a "
-                 "toggle begins, and one when it is complete; the last line is the object "
-                 "of --json")
+      ->add_flag(
+          "--json-lines", options->json_lines,
+          "with --savings: print one JSON object per line when the plan of a toggle begins, and "
+          "one when the plan is complete. The last line is the object that --json prints")
       ->needs(savings);
   command->callback([options, &context, command] {
     if (options->savings) {
@@ -279,8 +280,9 @@ void DeclareToggles(CLI::App* command, Context& context) {
     names.insert(names.end(), {"--device", "--gpu-memory"});
     for (const char* name : names) {
       if (command->get_option_no_throw(name) == nullptr || command->count(name) == 0) continue;
-      NoteError(i18n::Format("{} needs a program: vramscope toggles {} ... -- python train.py",
-                             name, name));
+      NoteError(i18n::Format(
+          "{} needs a program, for example: vramscope toggles {} ... -- python train.py", name,
+          name));
       context.exit_code = kUsage;
       return;
     }
@@ -297,8 +299,8 @@ CommandEntry DeclareCommand_toggles() {
   return {.place = 180,
           .name = "toggles",
           .help =
-              "list the techniques that can be switched on for a program from outside; with -- "
-              "PROGRAM ARGS..., show which apply to it",
+              "list the techniques that can be switched on for a program without editing the "
+              "program. With -- PROGRAM ARGS..., show which techniques apply to that program",
           .example = "toggles -- python train.py",
           .takes_program = true,
           .declare = DeclareToggles};

@@ -50,15 +50,16 @@ ExitCode ShowSample(const run::RunConfig& config) {
   const setup::Samples samples = setup::Samples::In(folder);
   const std::string* file = samples.Find(config);
   Note(i18n::Text(
-      "no display, and no LibTorch, which the built-in models need. Without them you can use:\n  "
-      "vramscope plan -- python train.py      plans your program with its own PyTorch\n  vramscope "
-      "info FILE, explain FILE      read a memory snapshot, a trace, a Kineto trace\n  vramscope "
-      "setup                        downloads LibTorch\n  vramscope --screenshot OUT.png FILE    "
-      "draws the window into a file\n  vramscope --help                       lists all commands"));
+      "there is no display, and LibTorch, which the built-in models need, is not installed. These "
+      "commands need neither a display nor LibTorch:\n  vramscope plan -- python train.py      "
+      "plans your program with its own PyTorch\n  vramscope info FILE, explain FILE      read a "
+      "memory snapshot, a trace or a Kineto trace\n  vramscope setup                        "
+      "downloads LibTorch\n  vramscope --screenshot OUT.png FILE    draws the window into a file\n "
+      " vramscope --help                       lists all commands"));
   if (file == nullptr) return kDone;
   const absl::StatusOr<std::shared_ptr<const trace::Trace>> trace = trace::ReadTraceFile(*file, {});
   if (!trace.ok()) return ReportError(trace.status());
-  Note(i18n::Format("a shipped sample run ({}):", *file));
+  Note(i18n::Format("a sample run that is installed with vramscope ({}):", *file));
   return PrintText(
       SummaryText(**trace, analysis::Summarize(**trace, analysis::ComputeCurves(**trace))));
 }

@@ -180,7 +180,7 @@ class Session {
     }
     auto writer = trace::TraceWriter::ToSink([this](std::string_view bytes) {
       return Write(bytes) ? absl::OkStatus()
-                          : absl::UnavailableError(i18n::Text("the client is gone"));
+                          : absl::UnavailableError(i18n::Text("the client disconnected"));
     });
     // This sink encodes and writes events while the run continues.
     AsyncSink sink(*writer);

@@ -73,10 +73,10 @@ int vramscope_emulated_host_runs(int runs) {
   if (runs == static_cast<int>(HostThread::kPython) && !said.exchange(true)) {
     const auto us = [](int64_t ns) { return std::to_string(ns / 1000); };
     Assume(
-        "the host's times were recorded on another computer (with an H200), and include the "
-        "recorder: " +
+        "the host's times were recorded on another computer (with an H200) and include the "
+        "recorder's overhead. In Python, they are " +
             us(kPythonLaunchNs) + " us per launch and " + us(kModuleNs) +
-            " us per module in Python, " + us(kEngineLaunchNs) + " us per launch in backward",
+            " us per module. In backward, they are " + us(kEngineLaunchNs) + " us per launch",
         "host times", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&

@@ -94,8 +94,10 @@ Result OpenMemory(const IpcHandle& handle, void** address) {
         result != Result::kSuccess)
       return result;
     memory.SetMapped(opened.address, opened.bytes, contents.device);
-    Assume("opened memory of another process uses no GPU memory here, and its values are unknown",
-           "cudaIpcOpenMemHandle", opened.bytes);
+    Assume(
+        "memory opened from another process (CUDA IPC) is not counted as GPU memory of this "
+        "process, and its values are unknown",
+        "cudaIpcOpenMemHandle", opened.bytes);
   }
   ++opened.times;
   *address = opened.address;
@@ -136,7 +138,7 @@ Result OpenEvent(const IpcHandle& handle, void** event) {
   Contents contents;
   if (const Result result = Read(handle, kEvent, &contents); result != Result::kSuccess)
     return result;
-  Assume("events of another process are treated as completed", "cudaIpcOpenEventHandle", 0);
+  Assume("CUDA events of another process are treated as completed", "cudaIpcOpenEventHandle", 0);
   return ThePlatform().streams.CreateEvent(contents.device, 0, event);
 }
 

@@ -436,8 +436,10 @@ void GiveTurns(int64_t now) {
   if (!all) {
     pace.broken = true;
     lock.unlock();
-    Assume("a polling thread did not return, so what that thread sees depends on the wall clock",
-           "NCCL's watchdog", 0);
+    Assume(
+        "a polling thread did not return in time, so the state that this thread observes depends "
+        "on the wall clock",
+        "NCCL's watchdog", 0);
   }
 }
 

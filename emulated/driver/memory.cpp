@@ -143,7 +143,8 @@ VRAMSCOPE_ALSO(cuMemAllocPitch, cuMemAllocPitch_v2)
 Status cuMemAllocManaged(Pointer* pointer, size_t bytes, unsigned) {
   void* address = nullptr;
   const int64_t begin = ThePlatform().clock.now();
-  Assume("managed memory is in host memory and uses no GPU memory", "cuMemAllocManaged", bytes);
+  Assume("managed memory is allocated in host memory and is not counted as GPU memory",
+         "cuMemAllocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, &address);
   *pointer = reinterpret_cast<Pointer>(address);
   if (result == Result::kSuccess) {
@@ -380,11 +381,13 @@ Status cuMemGetAccess(unsigned long long* flags, const void*, Pointer) {
   return 0;
 }
 Status cuMemExportToShareableHandle(void*, uint64_t, int, unsigned long long) {
-  Assume("sharing memory between processes is refused", "cuMemExportToShareableHandle", 0);
+  Assume("the emulated driver refuses to share memory between processes",
+         "cuMemExportToShareableHandle", 0);
   return Done(Result::kNotSupported);
 }
 Status cuMemImportFromShareableHandle(uint64_t*, void*, int) {
-  Assume("sharing memory between processes is refused", "cuMemImportFromShareableHandle", 0);
+  Assume("the emulated driver refuses to share memory between processes",
+         "cuMemImportFromShareableHandle", 0);
   return Done(Result::kNotSupported);
 }
 Status cuMulticastCreate(uint64_t*, const void*) { return Done(Result::kNotSupported); }

@@ -280,8 +280,8 @@ int cudnnGetBatchNormalizationTrainingExReserveSpaceSize(Handle*, int, int opera
   // Batch norm stores only mean and variance or, if it is fused with an activation, also one bit
   // per element.
   const uint64_t mask = operations != 0 && x ? (x->shape.elements() + 31) / 32 * 4 : 0;
-  return AnswerAssumed("cuDNN reserve of batch norm", "cudnnBatchNormalizationForwardTrainingEx",
-                       mask, bytes);
+  return AnswerAssumed("cuDNN reserve space of batch norm",
+                       "cudnnBatchNormalizationForwardTrainingEx", mask, bytes);
 }
 int cudnnBatchNormalizationForwardTrainingEx(Handle* h, int, int, P, P, T* xd, P, T*, P, T* yd,
                                              void* y, T* bd, P, P, double, void* mean,
@@ -328,7 +328,7 @@ int cudnnDropoutGetStatesSize(Handle*, size_t* bytes) {
                        DropoutStates(SmCount()), bytes);
 }
 int cudnnDropoutGetReserveSpaceSize(T* x, size_t* bytes) {
-  return AnswerAssumed("cuDNN reserve of dropout", "cudnnDropoutGetReserveSpaceSize",
+  return AnswerAssumed("cuDNN reserve space of dropout", "cudnnDropoutGetReserveSpaceSize",
                        x ? (x->shape.elements() + 7) / 8 : 0, bytes);
 }
 int cudnnSetDropoutDescriptor(DropoutDescriptor* d, Handle* h, float probability, void* states,

@@ -119,7 +119,9 @@ std::optional<Attention> AttentionOf(const Descriptor& graph) {
 
 std::string NameOf(const char* what, const Workspace& workspace) {
   return std::string(what) +
-         (workspace.measured ? ", by rules measured on an H200 (cuDNN 9.19)" : "");
+         (workspace.measured
+              ? ", by rules that were derived from measurements on an H200 (cuDNN 9.19)"
+              : "");
 }
 
 // Takes the numbers of queries and keys from the first product or from the attention operation. If

@@ -176,7 +176,7 @@ int cudnnGetRNNTempSpaceSizes(Handle*, R* r, int training, D* x, size_t* workspa
                   RecurrentWorkspace(r->recurrent, x->steps, x->batch), workspace);
   if (reserve) *reserve = 0;
   if (reserve && training)
-    AnswerAssumed("cuDNN reserve of a recurrent network", "cudnnGetRNNTempSpaceSizes",
+    AnswerAssumed("cuDNN reserve space of a recurrent network", "cudnnGetRNNTempSpaceSizes",
                   RecurrentReserve(r->recurrent, x->steps, x->batch), reserve);
   return kSuccess;
 }
@@ -187,7 +187,8 @@ int cudnnGetRNNWorkspaceSize(Handle*, R* r, int steps, Tensor* const* x, size_t*
 }
 int cudnnGetRNNTrainingReserveSize(Handle*, R* r, int steps, Tensor* const* x, size_t* bytes) {
   if (!r) return BadParameter();
-  return AnswerAssumed("cuDNN reserve of a recurrent network", "cudnnGetRNNTrainingReserveSize",
+  return AnswerAssumed("cuDNN reserve space of a recurrent network",
+                       "cudnnGetRNNTrainingReserveSize",
                        RecurrentReserve(r->recurrent, steps, BatchOf(x)), bytes);
 }
 

@@ -216,7 +216,7 @@ int cusparseXcsrgeam2Nnz(Handle* h, int rows, int columns, const Options*, int a
   const int sum = static_cast<int>(std::min<int64_t>(int64_t{a} + b, most));
   if (ThePlatform().memory.DeviceOf(total) >= 0) ThePlatform().host_bytes.Write(reinterpret_cast<uint64_t>(total), &sum, sizeof sum);
   else *total = sum;
-  Assume("cuSPARSE: a sum of two sparse matrices is assumed to have as many elements as both together", "cusparseXcsrgeam2Nnz", Positive(sum) * 4);
+  Assume("cuSPARSE: the sum of two sparse matrices is assumed to have as many elements as the two matrices together", "cusparseXcsrgeam2Nnz", Positive(sum) * 4);
   return Work(h, "cusparseXcsrgeam2Nnz", kS, 0, Positive(sum) * 8, {offsets, (Positive(rows) + 1) * 4});
 }
 int cusparseXbsrsv2_zeroPivot(Handle*, Options*, int* position) { return position ? (*position = -1, kSuccess) : kInvalidValue; }

@@ -20,7 +20,8 @@ int Split(Comm* parent, int color, int key, Comm** child) {
   *child = nullptr;
   const uint64_t number = ++parent->splits;
   if (!parent->room && parent->ranks > 1) {
-    Assume("NCCL: a split communicator has all ranks of its parent", "ncclCommSplit", 0);
+    Assume("NCCL: a split communicator is assumed to contain all ranks of its parent communicator",
+           "ncclCommSplit", 0);
     return color == kNoColor ? kSuccess
                              : MakeComm(child, DeriveUniqueId(parent->id, number, color),
                                         parent->ranks, parent->rank);

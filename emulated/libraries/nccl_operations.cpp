@@ -300,7 +300,8 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   GrowContext(made->device, ContextPart::kNccl);
   if (kernels > 0) {
     ThePlatform().memory.GrowContext(made->device, kernels);
-    Assume("NCCL's kernels, as measured on an H200 with NCCL 2.28", "ncclCommInitRank", kernels);
+    Assume("memory of NCCL's kernels, as measured on an H200 with NCCL 2.28", "ncclCommInitRank",
+           kernels);
   }
   if (ThePlatform().memory.TakePhysical(made->device, bytes) != Result::kSuccess) {
     t_last_error = "out of memory: a communicator's buffers need " + std::to_string(bytes >> 20) +
@@ -312,9 +313,10 @@ int MakeComm(Comm** comm, const UniqueId& id, int ranks, int rank) {
   if (ranks > 1) {
     Assume("NCCL memory of a communicator of " + std::to_string(ranks) +
                " ranks, by NCCL 2.28's rules: " + MiBText(memory.least) + " to " + MiBText(bytes) +
-               " depending on channels and algorithms; the maximum is used",
+               ", depending on channels and algorithms. The maximum is used",
            "ncclCommInitRank", bytes);
-    Assume("NCCL duration of collectives: bandwidth between GPUs", "ncclCommInitRank", 0);
+    Assume("NCCL: durations of collectives, computed from the bandwidth between GPUs",
+           "ncclCommInitRank", 0);
   } else {
     Assume("NCCL memory of a communicator of one rank, as measured on an H200 with NCCL 2.28",
            "ncclCommInitRank", bytes);

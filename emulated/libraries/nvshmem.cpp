@@ -15,7 +15,7 @@ void* Allocate(size_t bytes) {
   if (bytes == 0 ||
       ThePlatform().memory.Allocate(CurrentDevice(), bytes, &address) != Result::kSuccess)
     return nullptr;
-  Assume("NVSHMEM memory: this process is assumed to be the only one", "nvshmem_malloc", bytes);
+  Assume("NVSHMEM memory: this process is assumed to be the only process", "nvshmem_malloc", bytes);
   return address;
 }
 int Move(const char* name, void* to, size_t bytes, void* stream) {

@@ -35,8 +35,9 @@ const Toolkit& ToolkitOf(int major) {
       best = &toolkit;
   if (best) return *best;
   const Toolkit& newest = *std::prev(std::end(kToolkits));
-  Assume("CUDA " + std::to_string(major) + " is unknown: versions and results are those of CUDA " +
-             std::to_string(newest.cuda.major) + "." + std::to_string(newest.cuda.minor),
+  Assume("CUDA " + std::to_string(major) + " is unknown; versions and results of CUDA " +
+             std::to_string(newest.cuda.major) + "." + std::to_string(newest.cuda.minor) +
+             " are assumed",
          "versions of NVIDIA's libraries", 0);
   return newest;
 }

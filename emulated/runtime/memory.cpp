@@ -124,7 +124,8 @@ Error cudaMallocManaged(void** address, size_t bytes, unsigned) {
   if (const Result result = Begin(); result != Result::kSuccess) {
     return Done(result);
   }
-  Assume("managed memory is in host memory and uses no GPU memory", "cudaMallocManaged", bytes);
+  Assume("managed memory is allocated in host memory and is not counted as GPU memory",
+         "cudaMallocManaged", bytes);
   const Result result = ThePlatform().memory.AllocateManaged(bytes, address);
   if (result == Result::kSuccess) {
     Tell(Call::kMallocManaged, Place::kManaged, *address, bytes, Now());

@@ -157,8 +157,8 @@ absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream, 
   Impl& m = *impl_;
   if (bytes == 0 || bytes > kMaxRequest || m.next_address > kMaxAddress) {
     return absl::InvalidArgumentError(
-        i18n::Format("caching allocator: cannot allocate {} bytes on stream {} (allowed: 1 to {} "
-                     "bytes; address space used up to {:#x})",
+        i18n::Format("caching allocator: cannot allocate {} bytes on stream {}. Sizes from 1 to {} "
+                     "bytes are allowed, and the address space is used up to {:#x}",
                      bytes, stream, kMaxRequest, m.next_address));
   }
   const run::AllocConf& conf = m.settings.conf;
@@ -169,11 +169,12 @@ absl::StatusOr<Block> CachingAllocator::Malloc(uint64_t bytes, uint32_t stream, 
   if (b == nullptr) {
     b = m.FromDriver(bytes, size, pools, pool);
     if (b == nullptr) {
-      return absl::ResourceExhaustedError(i18n::Format(
-          "out of memory: {} bytes are requested on stream {} (a segment of {} bytes); {} of {} "
-          "bytes are free on the device, {} bytes are reserved, {} of them allocated",
-          bytes, stream, SegmentSize(size, conf), m.DeviceFree(), m.settings.device_memory_bytes,
-          m.stats.reserved, m.stats.allocated));
+      return absl::ResourceExhaustedError(
+          i18n::Format("out of memory: a request of {} bytes on stream {} needs a segment of {} "
+                       "bytes. The device has {} of {} bytes free. The allocator has reserved {} "
+                       "bytes, of which {} are allocated",
+                       bytes, stream, SegmentSize(size, conf), m.DeviceFree(),
+                       m.settings.device_memory_bytes, m.stats.reserved, m.stats.allocated));
     }
   }
   const uint64_t remaining = b->size - size;
@@ -213,8 +214,8 @@ absl::Status CachingAllocator::Free(uint64_t address) {
   BlockNode* b = m.in_use.Remove(address);
   if (b == nullptr || b->use != BlockUse::kLive) {
     if (b != nullptr) m.in_use.Insert(b);
-    return absl::InvalidArgumentError(
-        i18n::Format("caching allocator: free of {:#x}, which is not a live block", address));
+    return absl::InvalidArgumentError(i18n::Format(
+        "caching allocator: cannot free {:#x}, which is not the address of a live block", address));
   }
   m.Complete(b);
   return absl::OkStatus();
@@ -224,8 +225,8 @@ absl::Status CachingAllocator::RequestFree(uint64_t address) {
   Impl& m = *impl_;
   BlockNode* b = m.in_use.Find(address);
   if (b == nullptr || b->use != BlockUse::kLive) {
-    return absl::InvalidArgumentError(
-        i18n::Format("caching allocator: free of {:#x}, which is not a live block", address));
+    return absl::InvalidArgumentError(i18n::Format(
+        "caching allocator: cannot free {:#x}, which is not the address of a live block", address));
   }
   m.stream_uses.erase(b);
   m.AddPending(b);
@@ -251,7 +252,8 @@ absl::Status CachingAllocator::RecordStream(uint64_t address, uint32_t stream) {
   const BlockNode* b = m.in_use.Find(address);
   if (b == nullptr || b->use != BlockUse::kLive) {
     return absl::InvalidArgumentError(i18n::Format(
-        "caching allocator: {:#x}, used on stream {}, is not a live block", address, stream));
+        "caching allocator: {:#x}, used on stream {}, is not the address of a live block", address,
+        stream));
   }
   if (stream == b->segment->segment.stream) return absl::OkStatus();
   std::vector<uint32_t>& uses = m.stream_uses[b];

@@ -32,7 +32,7 @@ absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) 
   Impl& m = *impl_;
   if (!m.segments.empty() || m.stats.segment_allocs != 0) {
     return absl::FailedPreconditionError(
-        i18n::Text("caching allocator: cannot restore, because it already has segments"));
+        i18n::Text("caching allocator: cannot restore a state, because it already has segments"));
   }
   const auto bad = [](uint64_t address, std::string_view what) {
     return absl::InvalidArgumentError(
@@ -61,11 +61,12 @@ absl::Status CachingAllocator::Restore(std::span<const SnapshotSegment> states) 
       }
       at += b.block.bytes_rounded;
     }
-    if (at != s.address + s.bytes) return bad(s.address, i18n::Text("its blocks do not fill it"));
+    if (at != s.address + s.bytes)
+      return bad(s.address, i18n::Text("its blocks do not fill the segment"));
   }
   uint64_t end = 0;
   for (const auto& [address, segment_end] : ends) {
-    if (address < end) return bad(address, i18n::Text("it overlaps the segment before it"));
+    if (address < end) return bad(address, i18n::Text("it overlaps the previous segment"));
     end = segment_end;
   }
   m.next_address = std::max(m.next_address, RoundUp(end, kSegmentAlignment));

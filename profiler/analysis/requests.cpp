@@ -36,7 +36,7 @@ absl::StatusOr<Range> RangeOfStep(const trace::Trace& trace, int step) {
   if (listed == 0) return absl::NotFoundError(i18n::Text("the trace has no complete step"));
   if (listed > 10) there += i18n::Format(", ... ({} in all)", listed);
   return absl::NotFoundError(
-      i18n::Format("the trace has no complete step {}; complete steps: {}", step, there));
+      i18n::Format("the trace has no complete step {}. The complete steps are {}", step, there));
 }
 
 std::string Where(const trace::Trace& trace, uint32_t id) {
@@ -48,7 +48,7 @@ std::string Where(const trace::Trace& trace, uint32_t id) {
 std::string InWords(const Request& r) {
   const std::string where = r.where.empty() ? "" : fmt::format(" ({})", r.where);
   return r.is_alloc         ? i18n::English("alloc #{} of {} B{}", r.allocation, r.bytes, where)
-         : r.allocation < 0 ? i18n::English("free of an older {} B{}", r.bytes, where)
+         : r.allocation < 0 ? i18n::English("free of an older block of {} B{}", r.bytes, where)
                             : i18n::English("free of #{}, {} B{}", r.allocation, r.bytes, where);
 }
 

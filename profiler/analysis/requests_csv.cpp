@@ -120,8 +120,8 @@ absl::StatusOr<Columns> ColumnsOf(const std::vector<std::string>& header) {
                                                              : nullptr;
   if (missing != nullptr) {
     return absl::InvalidArgumentError(
-        i18n::Format("requests CSV, line 1: the column {} is missing; expected the output of "
-                     "`vramscope requests`, or action,size,addr",
+        i18n::Format("requests CSV, line 1: the column {} is missing. Give the output of "
+                     "`vramscope requests` or a CSV file with the columns action,size,addr",
                      missing));
   }
   return c;

@@ -152,7 +152,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = TEXT_MARK("Activations"), .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
-    section.note = TEXT_MARK("There is no closed formula for the layers of this model family.");
+    section.note = TEXT_MARK("No closed-form formula covers the layers of this model family.");
     return section;
   }
   const double layers = static_cast<double>(m.layers);
@@ -205,7 +205,7 @@ double ValueOf(const Section& section, std::string_view id) {
 // the plan's peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
-  Section peak{.title = TEXT_MARK("Peak: the largest of these"), .note = {}, .lines = {}};
+  Section peak{.title = TEXT_MARK("Peak: the largest of these values"), .note = {}, .lines = {}};
   double activations = ValueOf(kept, s.segment > 0 ? "boundaries" : "activations");
   for (const Line& line : kept.lines) {
     if (line.formula.id.starts_with("last-")) activations += line.formula.value;
@@ -230,7 +230,7 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   std::ranges::max_element(peak.lines, {}, [](const Line& line) {
     return line.formula.value;
   })->planned = Planned::kPeak;
-  peak.note = TEXT_MARK("Not included: rounding of blocks, workspaces, temporaries.");
+  peak.note = TEXT_MARK("The estimate omits workspaces, temporaries and the rounding of blocks.");
   return peak;
 }
 
@@ -308,8 +308,9 @@ std::vector<Section> EstimateRun(const run::RunConfig& config, const run::ModelC
   }
   sections.push_back(std::move(weights));
 
-  Section training{
-      .title = TEXT_MARK("This run's training, without activations"), .note = {}, .lines = {}};
+  Section training{.title = TEXT_MARK("Training memory of this run, without activations"),
+                   .note = {},
+                   .lines = {}};
   training.lines.push_back(Made("weights", {{"e_w", s.e_w}, {"P", p + static_cast<double>(added)}},
                                 Planned::kParameters));
   if (trainable.has_value()) {
@@ -360,7 +361,7 @@ std::vector<StaticCell> StaticTable(uint64_t parameters) {
                                        {"sgd, momentum", "state-momentum"},
                                        {"lion", "state-lion"},
                                        {"adam, adamw", "state-adam"},
-                                       {TEXT_MARK("adam, adamw in 8 bits"), "state-adam-8bit"}};
+                                       {TEXT_MARK("adam, adamw (8-bit)"), "state-adam-8bit"}};
   std::vector<StaticCell> table;
   for (const Optimizer& optimizer : kOptimizers) {
     for (const auto& [precision, bytes] :

@@ -1,4 +1,4 @@
-// Evaluates the closed formulas (formula.h) for a run without building or planning it.
+// Evaluates the closed-form formulas (formula.h) for a run without building or planning it.
 //
 //   ASSIGN_OR_RETURN(run::ModelConfig model, run::CheckRun(config));
 //   for (const Section& section : EstimateRun(config, model)) ...

@@ -107,7 +107,7 @@ class Parser {
     const auto found = std::ranges::find(terms_, name, &Term::name);
     if (found != terms_.end()) return found->value;
     at_ = begin;
-    return Fail(i18n::Format("a known term, not \"{}\",", name));
+    return Fail(i18n::Format("a known term instead of \"{}\"", name));
   }
   double Function(std::string_view name) {
     const double first = Sum();
@@ -119,7 +119,7 @@ class Parser {
       const double second = Sum();
       value = name == "min" ? std::min(first, second) : std::max(first, second);
     } else {
-      return Fail(i18n::Format("min, max or ceil, not \"{}\",", name));
+      return Fail(i18n::Format("min, max or ceil instead of \"{}\"", name));
     }
     return Take(')') ? value : Fail("\")\"");
   }

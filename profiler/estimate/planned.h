@@ -1,4 +1,4 @@
-// Figures of a plan, to compare with closed formulas. The peak counts allocated bytes. Other
+// Figures of a plan, to compare with closed-form formulas. The peak counts allocated bytes. Other
 // figures count requested bytes, because formulas do not model the allocator's blocks.
 //
 //   const PlannedFigures planned = FiguresOf(trace);

@@ -168,22 +168,24 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   const bool state = info.content == trace::Content::kState;
   const std::string history =
       f.record == trace::SegmentRecord::kTotalOnly ? i18n::Text("the profiler's totals")
-      : state     ? i18n::Text("the snapshot: the state at one time, without a history")
+      : state     ? i18n::Text("the snapshot, which contains one state and no history")
       : m.of_host ? i18n::Text("the host's allocator")
                   : i18n::Text("the allocator's history");
   if (f.sizes_are_of_blocks) {
     add(What::kBlocks, Signed(f.allocated),
-        history + i18n::Text("; sizes are those of blocks, requested sizes are not recorded"),
+        history + i18n::Text("; these are block sizes, because requested sizes are not recorded"),
         source);
   } else {
     add(What::kRequested, Signed(f.requested), history, source);
     add(What::kRounding, Signed(f.rounding + f.tails), history, source);
   }
   add(What::kHoles, Signed(f.holes), history, source);
-  add(What::kCached, Signed(f.cached), history + i18n::Text("; empty_cache() releases it"), source);
+  add(What::kCached, Signed(f.cached), history + i18n::Text("; empty_cache() releases this memory"),
+      source);
   add(What::kUnplaced, Signed(f.unplaced),
       history +
-          i18n::Text("; it is not recorded whether this memory is in holes or in free segments"),
+          i18n::Text(
+              "; the trace does not record whether this memory is in holes or in free segments"),
       source);
 
   const int64_t now = m.context.time_ns;
@@ -193,7 +195,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   if (answers_.empty()) {
     if (!imported && !m.of_host)
       add(What::kContext, Signed(info.device.context_bytes),
-          i18n::Text("the device table; NVML was not queried"), Source::kAssumed);
+          i18n::Text("the device table, because NVML was not queried"), Source::kAssumed);
     return m;
   }
   const auto after = std::upper_bound(answers_.begin(), answers_.end(), now,
@@ -206,21 +208,23 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   m.asked_ns = last.time_ns;
   if (last.total) m.total = *last.total;
   add(What::kContext, context_,
-      i18n::Format("NVML's figure {} at the first query (at {}), minus the parts above",
+      i18n::Format("memory {} according to the first NVML query (at {}), minus the parts above",
                    of_process_ ? i18n::Text("of this process")
-                               : i18n::Text("of all processes (not reported separately)"),
+                               : i18n::Text("of all processes (NVML did not report each process)"),
                    at(first)),
       source);
   if (of_process_)
     add(What::kOtherProcesses, std::max<int64_t>(0, Signed(*last.used) - Signed(*last.process)),
-        i18n::Format("NVML's total minus this process (at {}); if there are no other "
-                     "processes, this is the driver's own memory",
-                     at(last)),
+        i18n::Format(
+            "memory of all processes minus memory of this process, according to the NVML query at "
+            "{}. If there are no other processes, this is the driver's own memory",
+            at(last)),
         source);
   add(What::kDriver, Signed(last.driver.value_or(0)), i18n::Text("NVML: reserved"), source);
   add(What::kRemainder, UsedBy(last) - AccountedAt(last.time_ns) - context_,
-      i18n::Format("NVML's figure at the last query (at {}), minus the parts above: code loaded "
-                   "since the first query, and memory without a record",
+      i18n::Format("memory according to the last NVML query (at {}), minus the parts above. This "
+                   "remainder is code "
+                   "that was loaded since the first query, and memory that was not recorded",
                    at(last)),
       source);
   return m;

@@ -18,7 +18,7 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
     // blocks.
     if (evidence.kind == EvidenceKind::kMade)
       evidence.text = TEXT_MARK(
-          "allocated by the program's or PyTorch's own code, planned without running kernels");
+          "allocated by the program's or PyTorch's own code, in a plan that ran no kernels");
     auto share = std::ranges::find_if(shares, [&](const EvidenceShare& s) {
       return s.evidence.kind == evidence.kind && s.evidence.source == evidence.source;
     });

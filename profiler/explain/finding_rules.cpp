@@ -70,10 +70,11 @@ MaybeFinding Leaking(const FindingFacts& f) {
     for (const Leak& leak : leaks.leaks)
       if (f.sites.site_of[block.id.value] == leak.site && a.step[block.id.value] >= 0)
         FindingFacts::Put(pile, block.id, block.bytes);
-  return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("every step allocates {} that are never freed: {} at the peak",
-                               FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)),
-                               FormatBytes(pile.bytes)));
+  return OfBlocks(
+      f, pile, kSmallShare,
+      i18n::Format(
+          "every step allocates {} that are never freed. At the peak, these blocks take {}",
+          FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)), FormatBytes(pile.bytes)));
 }
 
 static Pile FromBefore(const FindingFacts& f) {
@@ -100,17 +101,18 @@ MaybeFinding RetainedGraph(const FindingFacts& f) {
         std::ranges::find(before.blocks, block.id) != before.blocks.end())
       FindingFacts::Put(pile, block.id, block.bytes);
   if (pile.count < kGraphBlocks) return std::nullopt;
-  return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} in {} blocks belong to the autograd graph of an earlier step: a "
-                               "variable or a list still holds its loss or outputs",
-                               FormatBytes(pile.bytes), pile.count));
+  return OfBlocks(
+      f, pile, kSmallShare,
+      i18n::Format("{} in {} blocks belong to the autograd graph of an earlier step: a variable or "
+                   "a list still holds the loss or the outputs of that step",
+                   FormatBytes(pile.bytes), pile.count));
 }
 
 MaybeFinding HeldFromEarlierStep(const FindingFacts& f) {
   const Pile pile = FromBefore(f);
   return OfBlocks(
       f, pile, kSmallShare,
-      i18n::Format("{} are results that a variable still holds from an earlier step or micro-batch",
+      i18n::Format("{} are results of an earlier step or micro-batch that a variable still holds",
                    FormatBytes(pile.bytes)));
 }
 
@@ -140,9 +142,10 @@ MaybeFinding MadeInFirstStep(const FindingFacts& f) {
     return block.step == first && f.peak.context.step > first && !Stays(block.category) &&
            f.IsHeldAfter(block.id, until);
   });
-  return OfBlocks(f, pile, kSmallShare,
-                  i18n::Format("{} at the peak were allocated in step {} and are still live",
-                               FormatBytes(pile.bytes), first));
+  return OfBlocks(
+      f, pile, kSmallShare,
+      i18n::Format("{} of the memory at the peak were allocated in step {} and are still live",
+                   FormatBytes(pile.bytes), first));
 }
 
 MaybeFinding OldGradients(const FindingFacts& f) {
@@ -253,9 +256,10 @@ MaybeFinding EvalPeak(const FindingFacts& f) {
     return event >= f.training_begin && f.PhaseAt(event) != Phase::kEval;
   });
   const uint64_t more = f.peak.allocated - std::min(training, f.peak.allocated);
-  return OfBytes(f, more, kSmallShare,
-                 i18n::Format("evaluation peaks at {}, {} more than training",
-                              FormatBytes(f.peak.allocated), FormatBytes(more)));
+  return OfBytes(
+      f, more, kSmallShare,
+      i18n::Format("the peak of evaluation is {}. This is {} more than the peak of training",
+                   FormatBytes(f.peak.allocated), FormatBytes(more)));
 }
 
 MaybeFinding LoadPeak(const FindingFacts& f) {
@@ -266,9 +270,10 @@ MaybeFinding LoadPeak(const FindingFacts& f) {
     return event >= f.training_begin && f.PhaseAt(event) != Phase::kLoad;
   });
   const uint64_t more = f.peak.allocated - std::min(training, f.peak.allocated);
-  return OfBytes(f, more, kSmallShare,
-                 i18n::Format("setup and loading peak at {}, {} more than training",
-                              FormatBytes(f.peak.allocated), FormatBytes(more)));
+  return OfBytes(
+      f, more, kSmallShare,
+      i18n::Format("the peak of setup and loading is {}. This is {} more than the peak of training",
+                   FormatBytes(f.peak.allocated), FormatBytes(more)));
 }
 
 // ---- Duplicates ---------------------------------------------------------------------------------
@@ -295,8 +300,8 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
   const Pile pile = f.Collect(of_loss);
   if (pile.count < 2) return std::nullopt;
   return OfBlocks(f, pile, kLargeShare,
-                  i18n::Format("{} copies of the logits take {}, at most {} each", pile.count,
-                               FormatBytes(pile.bytes), FormatBytes(size)));
+                  i18n::Format("{} copies of the logits take {} in total, at most {} each",
+                               pile.count, FormatBytes(pile.bytes), FormatBytes(size)));
 }
 
 static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
@@ -318,9 +323,10 @@ MaybeFinding DtypeCopies(const FindingFacts& f) {
   if (makers.empty()) return std::nullopt;
   const auto most =
       std::ranges::max_element(makers, {}, [](const auto& one) { return one.second; });
-  return OfBlocks(f, pile, kMediumShare,
-                  i18n::Format("{} are copies of tensors in another dtype, most of them made in {}",
-                               FormatBytes(pile.bytes), most->first));
+  return OfBlocks(
+      f, pile, kMediumShare,
+      i18n::Format("{} are copies of tensors in another dtype; most of these copies are made in {}",
+                   FormatBytes(pile.bytes), most->first));
 }
 
 // Finds blocks of half a parameter's size that a module allocated in a forward pass. If operators
@@ -429,10 +435,10 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
   if (!f.HasPhase(Phase::kBackward)) return std::nullopt;
   return OfBlocks(
       f, pile, 0,
-      i18n::Format(
-          "checkpointing is on, but nothing is recomputed: no input of the checkpointed modules "
-          "requires a gradient, so their weights get no gradients ({} allocated in one step)",
-          FormatBytes(pile.bytes)));
+      i18n::Format("checkpointing is on, but nothing is recomputed. No input of the checkpointed "
+                   "modules requires a gradient, so the weights of these modules get no gradients. "
+                   "In one step, code inside torch.utils.checkpoint allocates {}",
+                   FormatBytes(pile.bytes)));
 }
 
 MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
@@ -443,11 +449,10 @@ MaybeFinding FrozenInThirtyTwoBits(const FindingFacts& f) {
     return std::nullopt;
   const uint64_t frozen = model.parameter_bytes / model.parameter_count *
                           (model.parameter_count - model.trainable_count);
-  return OfBytes(
-      f, frozen / 2, kSmallShare,
-      i18n::Format(
-          "{} of frozen weights are stored in 32 bits; in 16 bits, these weights need half of that",
-          FormatBytes(frozen)));
+  return OfBytes(f, frozen / 2, kSmallShare,
+                 i18n::Format("{} of frozen weights are stored in 32 bits; in 16 bits, these "
+                              "weights would need half as much",
+                              FormatBytes(frozen)));
 }
 
 MaybeFinding NoGradient(const FindingFacts& f) {
@@ -457,8 +462,8 @@ MaybeFinding NoGradient(const FindingFacts& f) {
       bytes = f.trace.events.bytes[marker.event];
   if (without * 10 < of || without == 0) return std::nullopt;
   return OfBytes(f, bytes, 0,
-                 i18n::Format("{} of {} trainable parameters got no gradient: the optimizer never "
-                              "changes {} of weights",
+                 i18n::Format("{} of {} trainable parameters got no gradient, so the optimizer "
+                              "never changes {} of weights",
                               without, of, FormatBytes(bytes)));
 }
 
@@ -497,9 +502,10 @@ MaybeFinding UnevenSteps(const FindingFacts& f) {
   if (f.peak.context.step != at ||
       !(f.PeakIn(Phase::kForward) || f.PeakIn(Phase::kLoss) || f.PeakIn(Phase::kBackward)))
     return std::nullopt;
-  return OfBytes(f, most - usual, kLargeShare,
-                 i18n::Format("step {} needs {} more than the median step: its batch is larger", at,
-                              FormatBytes(most - usual)));
+  return OfBytes(
+      f, most - usual, kLargeShare,
+      i18n::Format("step {} needs {} more than the median step, because its batch is larger", at,
+                   FormatBytes(most - usual)));
 }
 
 // ---- The allocator ------------------------------------------------------------------------------

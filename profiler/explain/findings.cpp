@@ -28,60 +28,64 @@ constexpr Row kRows[] = {
     {{"leak",
       TEXT_MARK(
           "in at least three steps, a call site allocates blocks that later steps do not free"),
-      TEXT_MARK("keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that "
-                "are kept"),
+      TEXT_MARK("keep numbers instead of tensors, as in losses.append(loss.item()). Call detach() "
+                "on the tensors that are kept"),
       ""},
      Leaking},
     {{"retained-graph",
-      TEXT_MARK("at the peak, at least eight activations of an earlier step or micro-batch"),
-      TEXT_MARK("del loss, outputs after backward(), do not pass retain_graph=True, and detach() "
-                "the tensors that are kept"),
+      TEXT_MARK(
+          "at the peak, at least eight activations of an earlier step or micro-batch are live"),
+      TEXT_MARK("run `del loss, outputs` after backward(), and do not pass retain_graph=True. Call "
+                "detach() on the tensors that are kept"),
       ""},
      RetainedGraph},
     {{"made-in-first-step",
-      TEXT_MARK(
-          "at the peak, results of the first step that are still live after the step of the peak"),
-      TEXT_MARK("del tensors that only the first step needs, or keep them on the CPU"), ""},
+      TEXT_MARK("results of the first step are live at the peak, and after the step of the peak"),
+      TEXT_MARK("delete tensors that only the first step needs, or keep them on the CPU"), ""},
      MadeInFirstStep},
     {{"kept-from-before",
-      TEXT_MARK(
-          "at the peak, results of the forward or backward pass of an earlier step or micro-batch"),
-      TEXT_MARK("del outputs, loss at the end of the loop body: otherwise the variables hold them "
-                "until after the next forward pass"),
+      TEXT_MARK("at the peak, results of an earlier step or micro-batch (of its forward or "
+                "backward pass) are live"),
+      TEXT_MARK("run `del outputs, loss` at the end of the loop body; otherwise, these variables "
+                "hold the tensors until after the next forward pass"),
       ""},
      HeldFromEarlierStep},
-    {{"kv-cache", TEXT_MARK("at the peak of a training step, cached keys and values of this step"),
+    {{"kv-cache",
+      TEXT_MARK("at the peak of a training step, cached keys and values of this step are live"),
       TEXT_MARK("model.config.use_cache = False"), "no-use-cache"},
      KvCacheInTraining},
-    {{"old-gradients", TEXT_MARK("at the peak, gradients of an earlier step"),
-      TEXT_MARK("optimizer.zero_grad(set_to_none=True) before the forward pass"),
+    {{"old-gradients", TEXT_MARK("at the peak, gradients of an earlier step are live"),
+      TEXT_MARK("call optimizer.zero_grad(set_to_none=True) before the forward pass"),
       "zero-grad-to-none"},
      OldGradients},
     {{"outputs-held",
-      TEXT_MARK("at the peak, results of the forward pass that autograd does not need and that "
-                "outlive backward"),
-      TEXT_MARK("del outputs, logits before loss.backward()"), ""},
+      TEXT_MARK("results of the forward pass are live at the peak and after backward, although "
+                "autograd does not need them"),
+      TEXT_MARK("run `del outputs, logits` before loss.backward()"), ""},
      OutputsHeld,
      false},
     {{"second-weights",
-      TEXT_MARK(
-          "blocks from before the first step that match at least 80 % of the weights in size"),
-      TEXT_MARK("load checkpoints with map_location=\"cpu\" and del them; keep weight averages on "
-                "the CPU"),
+      TEXT_MARK("blocks that were allocated before the first step match at least 80 % of the "
+                "weights in size"),
+      TEXT_MARK("load checkpoints with map_location=\"cpu\" and delete them after use; keep weight "
+                "averages on the CPU"),
       ""},
      SecondWeights},
     {{"held-since-setup",
-      TEXT_MARK("blocks from before the first step that are not training state"),
-      TEXT_MARK("del tensors that only the setup needed, or keep them on the CPU"), ""},
+      TEXT_MARK("blocks that were allocated before the first step are live at the peak, but are "
+                "not training state"),
+      TEXT_MARK("delete tensors that only the setup needs, or keep them on the CPU"), ""},
      HeldSinceSetup},
-    {{"resident-inputs", TEXT_MARK("at the peak, inputs that were allocated before this step"),
+    {{"resident-inputs",
+      TEXT_MARK("at the peak, inputs are live that were allocated before this step"),
       TEXT_MARK("move each batch to the GPU in the loop, not the whole data set"), ""},
      ResidentInputs},
-    {{"no-grad", TEXT_MARK("activations of a forward pass, but no backward pass in the whole run"),
-      TEXT_MARK("run it under torch.no_grad() or torch.inference_mode()"), "eval-no-grad"},
+    {{"no-grad",
+      TEXT_MARK("a forward pass keeps activations, but the whole run has no backward pass"),
+      TEXT_MARK("run the model under torch.no_grad() or torch.inference_mode()"), "eval-no-grad"},
      NoGradMissing,
      false},
-    {{"eval-graph", TEXT_MARK("an evaluation whose activations are kept for backward"),
+    {{"eval-graph", TEXT_MARK("an evaluation keeps its activations for backward"),
       TEXT_MARK("run the evaluation under torch.no_grad()"), "eval-no-grad"},
      EvalKeepsGraph,
      false},
@@ -98,18 +102,19 @@ constexpr Row kRows[] = {
      LoadPeak,
      false},
     {{"logits-copies",
-      TEXT_MARK("at the peak, two or more tensors as large as log_softmax's result"),
+      TEXT_MARK(
+          "at the peak, two or more tensors are live that are as large as log_softmax's result"),
       TEXT_MARK("compute the loss in parts: a fused linear cross entropy, or chunks of tokens"),
       "liger"},
      LogitsCopies},
     {{"autocast-weights",
-      TEXT_MARK("at the peak, each weight also exists as a cast copy of half its size"),
+      TEXT_MARK("at the peak, each weight also has a cast copy of half its size"),
       TEXT_MARK(
           "pass torch_dtype=torch.bfloat16 to from_pretrained, or call model.to(torch.bfloat16)"),
       "weights"},
      AutocastWeights},
     {{"dtype-copies",
-      TEXT_MARK("in the forward pass, casts that autocast did not make and whose results take at "
+      TEXT_MARK("in the forward pass, the results of casts that autocast did not make take at "
                 "least 5 % of the peak"),
       TEXT_MARK("use one dtype in the whole model: call model.to(torch.bfloat16), create adapters "
                 "in the dtype of the weights (autocast_adapter_dtype=False), and do not call "
@@ -121,15 +126,17 @@ constexpr Row kRows[] = {
       TEXT_MARK("pass fused=True or foreach=False to the optimizer"), "optimizer-impl"},
      OptimizerTemporaries},
     {{"gradient-copies",
-      TEXT_MARK("at the peak, temporaries that match at least 80 % of the gradients in size"),
+      TEXT_MARK(
+          "at the peak, temporaries are live that match at least 80 % of the gradients in size"),
       TEXT_MARK("modify gradients in place: torch.nn.utils.clip_grad_norm_(foreach=False)"), ""},
      GradientCopies},
-    {{"attention-scores", TEXT_MARK("at the peak, results of softmax in attention modules"),
+    {{"attention-scores",
+      TEXT_MARK("at the peak, results of softmax in attention modules are live"),
       TEXT_MARK("use F.scaled_dot_product_attention, or attn_implementation=\"sdpa\""),
       "attention"},
      AttentionScores},
     {{"checkpointing-without-effect",
-      TEXT_MARK("allocations inside torch.utils.checkpoint, but no recomputation"),
+      TEXT_MARK("code inside torch.utils.checkpoint allocates memory, but nothing is recomputed"),
       TEXT_MARK("set use_reentrant=False, or call model.enable_input_require_grads()"), ""},
      CheckpointingWithoutEffect,
      false},
@@ -147,7 +154,9 @@ constexpr Row kRows[] = {
      NoGradient,
      false},
     {{"large-buffers", TEXT_MARK("buffers take at least 5 % of the peak"),
-      TEXT_MARK("register_buffer only small tensors; build masks where they are needed"), ""},
+      TEXT_MARK(
+          "call register_buffer only for small tensors, and build masks where they are needed"),
+      ""},
      LargeBuffers},
     {{"workspaces",
       TEXT_MARK("cuBLAS workspaces take at least 5 % of the peak and at least 64 MiB"),
@@ -159,7 +168,7 @@ constexpr Row kRows[] = {
       TEXT_MARK("set group_by_length=True, lower max_length, or run the longest batch first"), ""},
      UnevenSteps,
      false},
-    {{"other-streams", TEXT_MARK("blocks that were freed but are still in use by another stream"),
+    {{"other-streams", TEXT_MARK("blocks were freed, but another stream still uses them"),
       TEXT_MARK("avoid record_stream: wait for the other stream before the tensor is freed"), ""},
      OtherStreams,
      false},

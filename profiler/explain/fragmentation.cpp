@@ -73,22 +73,22 @@ void NameOwners(const trace::Trace& trace, Fragmentation& f) {
 
 std::string Headline(const trace::Trace& trace, const Fragmentation& f) {
   if (trace::IsOfHostMemory(trace) && f.reserved == 0)
-    return i18n::Format("{} of host memory are allocated; none is reserved.",
+    return i18n::Format("{} of host memory are allocated; no host memory is reserved.",
                         FormatBytes(f.allocated));
   if (!f.reserved_known())
     return i18n::Format("{} are allocated; the reserved bytes are not known.",
                         FormatBytes(f.allocated));
   if (f.record == trace::SegmentRecord::kTotalOnly && f.reserved > 0)
     return i18n::Format(
-        "{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not "
-        "where, so holes and free segments cannot be told apart.",
+        "{} of the {} reserved are not in use ({:.1f} %). The trace records how much memory is "
+        "reserved but not where, so holes and free segments cannot be told apart.",
         FormatBytes(f.unplaced), FormatBytes(f.reserved),
         100.0 * static_cast<double>(f.unplaced) / static_cast<double>(f.reserved));
   if (f.reserved == 0) return i18n::Text("Nothing is reserved at this time.");
   const uint64_t unused = f.reserved > f.allocated ? f.reserved - f.allocated : 0;
   std::string text = i18n::Format(
-      "{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly "
-      "free.",
+      "{} of the {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} "
+      "cached.",
       FormatBytes(unused), FormatBytes(f.reserved),
       100.0 * static_cast<double>(unused) / static_cast<double>(f.reserved), FormatBytes(f.holes),
       FormatBytes(f.cached));

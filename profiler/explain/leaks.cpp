@@ -66,18 +66,20 @@ bool Judge(Leak& leak) {
 std::string Headline(const Leaks& leaks) {
   if (!leaks.known) {
     return i18n::Format(
-        "Too few steps to tell a leak from temporary growth: {} recorded, {} needed.",
+        "There are too few steps to tell a leak from temporary growth: {} steps are recorded, {} "
+        "are needed.",
         leaks.steps.size(), kFewestSteps);
   }
   if (leaks.leaks.empty()) {
     return i18n::Format("No leak: everything that {} steps allocated was freed or replaced.",
                         leaks.steps.size());
   }
-  std::string text = i18n::Format("{} per step are never freed, from {} call site{}.",
-                                  FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)),
-                                  leaks.leaks.size(), leaks.leaks.size() == 1 ? "" : "s");
+  std::string text = i18n::Format(
+      "In every step, the program allocates {} that it never frees, at {} call site{}.",
+      FormatBytes(static_cast<uint64_t>(leaks.bytes_per_step)), leaks.leaks.size(),
+      leaks.leaks.size() == 1 ? "" : "s");
   if (leaks.steps_until_full > 0) {
-    text += i18n::Format(" At this rate the device is full after {:.0f} more steps.",
+    text += i18n::Format(" At this rate, the device will be full after {:.0f} more steps.",
                          leaks.steps_until_full);
   }
   return text;

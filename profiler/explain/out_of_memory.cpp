@@ -36,14 +36,15 @@ std::string Headline(const OutOfMemory& o) {
   std::string text = i18n::Format("{} were requested, {} were free on the device",
                                   FormatBytes(o.asked), FormatBytes(o.device_free));
   if (o.device_free >= o.needed) {
-    return text + i18n::Text(": the process reached its own limit, not the device's.");
+    return text + i18n::Text(". The process reached its own limit, not the device's.");
   }
   if (o.fragmented) {
-    return text +
-           i18n::Format(", and {} in holes, the largest of {}: enough in total, but fragmented.",
-                        FormatBytes(o.holes), FormatBytes(o.largest_hole));
+    return text + i18n::Format(
+                      ", and {} were free in holes (the largest hole has {}). This is enough in "
+                      "total, but the free memory is fragmented.",
+                      FormatBytes(o.holes), FormatBytes(o.largest_hole));
   }
-  return text + i18n::Format(": {} are missing; {} of the {} reserved are in use.",
+  return text + i18n::Format(". The request lacks {}; {} of the {} reserved are in use.",
                              FormatBytes(o.missing), FormatBytes(o.allocated),
                              FormatBytes(o.reserved));
 }
@@ -157,8 +158,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     page.headline = i18n::Text("Nothing ran out of memory in this file.");
     if (page.device_memory > page.peak_reserved) {
       page.headline +=
-          i18n::Format(" At most {} of {} were reserved.", FormatBytes(page.peak_reserved),
-                       FormatBytes(page.device_memory));
+          i18n::Format(" At most {} of the device's {} were reserved.",
+                       FormatBytes(page.peak_reserved), FormatBytes(page.device_memory));
     }
     return page;
   }
@@ -168,8 +169,8 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (absl::IsCancelled(failure.status())) return failure.status();
     if (failure.ok() && !failure->has_value()) {
       page.headline = i18n::Format(
-          "No request fails: some exceed {} at first, but fit after the allocator has released its "
-          "cache.",
+          "No request fails. Some requests exceed {} at first, but they fit after the allocator "
+          "has released its cache.",
           FormatBytes(page.events.front().reserved + page.events.front().device_free));
       page.events.clear();
       page.count = 0;
@@ -191,7 +192,7 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
   }
   for (OutOfMemory& o : page.events) SortWays(o.ways);
   page.headline = page.count == 1 ? page.events.front().headline
-                                  : i18n::Format("{} requests did not fit. The first: {}",
+                                  : i18n::Format("{} requests did not fit. The first of them: {}",
                                                  page.count, page.events.front().headline);
   return page;
 }

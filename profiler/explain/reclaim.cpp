@@ -56,7 +56,7 @@ GpuMemory AssumedGpu(const trace::Trace& trace, const replay::Capacity& capacity
                      uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
   if (capacity.inferred()) {
-    return {capacity.bytes, i18n::Format("for a GPU with room for {} of segments ({})",
+    return {capacity.bytes, i18n::Format("for a GPU on which segments can take up to {} ({})",
                                          FormatBytes(capacity.bytes), capacity.evidence)};
   }
   uint64_t best = 0;
@@ -65,10 +65,9 @@ GpuMemory AssumedGpu(const trace::Trace& trace, const replay::Capacity& capacity
     if (best == 0 || d.memory_bytes < best) best = d.memory_bytes;
   }
   if (best == 0) return {};
-  return {best,
-          i18n::Format(
-              "for a GPU with {}, the smallest that holds the peak, because the file names no GPU",
-              FormatBytes(best))};
+  return {best, i18n::Format("for a GPU with {}. The file names no GPU, so this is the smallest "
+                             "size in the device table that holds the peak",
+                             FormatBytes(best))};
 }
 
 void Compare(Remedy& remedy, const Remedy& with) {
@@ -114,9 +113,9 @@ class Replays {
 
 std::string Headline(const Reclaim& r) {
   const uint64_t unused = r.reserved > r.allocated ? r.reserved - r.allocated : 0;
-  std::string text =
-      i18n::Format("{} of {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
-                   r.state ? i18n::Text("in this snapshot") : i18n::Text("at this time"));
+  std::string text = i18n::Format(
+      "{} of the {} reserved are unused {}.", FormatBytes(unused), FormatBytes(r.reserved),
+      r.state ? i18n::Text("in this snapshot") : i18n::Text("at this time"));
   if (r.state) {
     return text + i18n::Format(" empty_cache() would release {}. {}",
                                FormatBytes(static_cast<uint64_t>(r.remedies.front().given_back)),
@@ -127,12 +126,12 @@ std::string Headline(const Reclaim& r) {
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
   std::string more = r.releases.headline.empty() ? "" : " " + r.releases.headline;
   if (r.releases.capacity.inferred()) {
-    more += i18n::Format(" The GPU has room for {} of segments ({}).",
+    more += i18n::Format(" On this GPU, segments can take up to {} ({}).",
                          FormatBytes(r.releases.capacity.bytes), r.releases.capacity.evidence);
   }
   for (const Remedy& remedy : r.remedies) {
     if (!remedy.note.empty() && !r.releases.capacity.inferred())
-      more += i18n::Format(" The figures of {} are {}.", remedy.name, remedy.note);
+      more += i18n::Format(" The results of {} are valid {}.", remedy.name, remedy.note);
   }
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
     return text + i18n::Text(" No setting that was tried lowers the peak of reserved memory.") +
@@ -140,8 +139,8 @@ std::string Headline(const Reclaim& r) {
   }
   const bool anew = r.anew.has_value() && best->name != kEmptyCache;
   const auto lowered = static_cast<uint64_t>(best->peak_given_back);
-  text += i18n::Format(" {} lowers the peak of reserved memory by {}, from {} {} to {}", best->name,
-                       FormatBytes(lowered), FormatBytes(best->peak_reserved + lowered),
+  text += i18n::Format(" {} lowers the peak of reserved memory by {} (from {} {} to {})",
+                       best->name, FormatBytes(lowered), FormatBytes(best->peak_reserved + lowered),
                        anew ? i18n::Text("under the recorded settings") : i18n::Text("as recorded"),
                        FormatBytes(best->peak_reserved));
   if (anew)
@@ -245,7 +244,7 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   if (!base.ok()) return base.status();
   out.as_recorded = Filled(i18n::Text("as recorded"), base->own, at);
   if (base->anew.has_value()) {
-    out.anew = Filled(i18n::Text("as recorded, older blocks allocated anew"), *base->anew, at);
+    out.anew = Filled(i18n::Text("as recorded, older blocks allocated again"), *base->anew, at);
   }
   const GpuMemory capacity = AssumedGpu(trace, out.releases.capacity, base->own.peak_reserved);
 
@@ -277,7 +276,8 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
     }
     const bool of_the_gpu = conf->garbage_collection_threshold > 0 || conf->memory_fraction > 0;
     if (of_the_gpu && capacity.bytes == 0) {
-      remedy.error = i18n::Text("needs the GPU's memory size, which this file does not state");
+      remedy.error = i18n::Text(
+          "this setting needs the GPU's memory size, but the file does not state the size");
       out.remedies.push_back(std::move(remedy));
       continue;
     }

@@ -17,14 +17,14 @@ using run::FormatBytes;
 std::string Headline(const MemoryState& s) {
   const Fragmentation& f = s.fragmentation;
   if (f.reserved == 0 && f.allocated == 0) return i18n::Text("No memory is in use.");
-  std::string text = i18n::Format("{} of {} reserved are in use", FormatBytes(f.allocated),
+  std::string text = i18n::Format("{} of the {} reserved are in use", FormatBytes(f.allocated),
                                   FormatBytes(f.reserved));
   if (!s.by_category.empty() &&
       s.by_category.front().name != trace::Name(trace::Category::kUnknown)) {
-    text += i18n::Format(", most of it {} ({})", i18n::Text(s.by_category.front().name),
+    text += i18n::Format(", mostly {} ({})", i18n::Text(s.by_category.front().name),
                          FormatBytes(s.by_category.front().bytes));
   }
-  text += i18n::Format("; {} are in holes between live blocks, {} wholly free.",
+  text += i18n::Format("; {} are in holes between live blocks, and {} are cached.",
                        FormatBytes(f.holes), FormatBytes(f.cached));
   if (f.cached > 0) {
     text += i18n::Format(

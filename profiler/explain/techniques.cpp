@@ -175,10 +175,11 @@ class Finder {
     const uint64_t gradients = Of(Category::kGradient), all = AllGradients();
     const uint64_t extra = all - std::min(all, gradients);
     Add(i18n::Text("two micro-batches (gradient accumulation)"),
-        formula + (extra == 0 ? ""
-                              : i18n::Format(", minus {} for the gradients of the first "
-                                             "micro-batch, which stay allocated during the second",
-                                             FormatBytes(extra))),
+        formula + (extra == 0
+                       ? ""
+                       : i18n::Format(", minus {} for the gradients of the first micro-batch, "
+                                      "because these gradients stay allocated during the second",
+                                      FormatBytes(extra))),
         half, request, extra);
   }
 
@@ -202,10 +203,11 @@ class Finder {
     for (const uint64_t bytes : layers.bytes) inside += bytes;
     Add(
         i18n::Text("gradient checkpointing"),
-        i18n::Format("{} layers hold {} of the {} of live activations; with checkpointing, each "
-                     "layer except the largest ({}) would keep only its first block",
-                     layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
-                     FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
+        i18n::Format(
+            "{} layers hold {} of the {} of live activations. With checkpointing, the largest "
+            "layer ({}) would keep all its blocks, and each other layer only its first block",
+            layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
+            FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
         [&](uint32_t id, Category) {
           return layers.recomputed.contains(id) ? 0 : allocations_.bytes[id];
         },
@@ -249,7 +251,7 @@ class Finder {
       Add(
           i18n::Text("mixed precision (autocast to bf16)"),
           i18n::Format("half of the live activations and temporaries whose operators run in 16 "
-                       "bits under autocast ({}), if they are fp32 now{}",
+                       "bits under autocast ({}), if these tensors are fp32 now{}",
                        FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
@@ -264,7 +266,8 @@ class Finder {
     Add(
         i18n::Text("weights in bf16"),
         i18n::Format(
-            "half of the {}{} of parameters, gradients and optimizer state, if they are fp32",
+            "half of the {}{} of parameters, gradients and optimizer state, if these tensors are "
+            "fp32",
             sum == 0 ? std::string()
                      : i18n::Format("{} of live activations and temporaries, and of the ",
                                     FormatBytes(sum)),
@@ -307,7 +310,7 @@ class Finder {
     Add(
         i18n::Text("fused attention (flash or memory-efficient)"),
         i18n::Format("the {} of live softmax results{}", FormatBytes(sum),
-                     request ? i18n::Text(", and the request is one of them") : ""),
+                     request ? i18n::Text(" (the request is of the same kind)") : ""),
         [&](uint32_t id, Category c) { return goes(id, c) ? 0 : allocations_.bytes[id]; },
         request ? 0 : oom_.asked, 0);
   }
@@ -349,10 +352,10 @@ class Finder {
     if (state == 0 && !request_is_state_) return;
     const std::string of =
         i18n::Format("the {} of optimizer state{}", FormatBytes(state),
-                     request_is_state_ ? i18n::Text(", and the request is optimizer state") : "");
+                     request_is_state_ ? i18n::Text(" (the request is also optimizer state)") : "");
     Add(
         i18n::Text("8-bit optimizer"),
-        i18n::Format("1 byte per element and 4 bytes per {} elements, instead of 4 bytes per "
+        i18n::Format("1 byte per element plus 4 bytes per {} elements, instead of 4 bytes per "
                      "element, for {}",
                      kQuantisedBlock, of),
         [this](uint32_t id, Category c) {
@@ -387,7 +390,7 @@ class Finder {
     };
     const std::string of =
         i18n::Format("the {} of live temporaries of the optimizer step{}", FormatBytes(sum),
-                     request ? i18n::Text(", and the request is one of them") : "");
+                     request ? i18n::Text(" (the request is of the same kind)") : "");
     Add(i18n::Text("fused optimizer (fused=True)"), of, gone, request ? 0 : oom_.asked, 0);
     if (request_op_.find("_foreach_") == std::string::npos) return;
     Add(i18n::Text("optimizer without foreach (foreach=False)"),
@@ -442,7 +445,7 @@ class Finder {
     if (old.empty()) return;
     Add(
         i18n::Text("zero_grad(set_to_none=True) before the forward"),
-        i18n::Format("the {} of gradients from before the step", FormatBytes(sum)),
+        i18n::Format("the {} of gradients that were allocated before the step", FormatBytes(sum)),
         [&](uint32_t id, Category) { return old.contains(id) ? 0 : allocations_.bytes[id]; },
         oom_.asked, 0, false);
   }

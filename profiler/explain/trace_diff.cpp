@@ -177,11 +177,10 @@ std::string Headline(const TraceDiff& diff) {
   const auto delta = static_cast<int64_t>(diff.b.allocated - diff.a.allocated);
   size_t changed = 0;
   for (const TraceDiff::Site& s : diff.sites) changed += s.change != TraceDiff::Change::kSame;
-  if (delta == 0 && changed == 0)
-    return i18n::Text("Both peaks are the same, call site by call site.");
+  if (delta == 0 && changed == 0) return i18n::Text("Both peaks are the same at every call site.");
   std::string text =
       delta == 0 ? i18n::Format("Both peaks are {}; ", FormatBytes(diff.a.allocated))
-                 : i18n::Format("B's peak is {} {} ({} against {}); ",
+                 : i18n::Format("The peak of B is {} {} than the peak of A ({} instead of {}); ",
                                 FormatBytes(static_cast<uint64_t>(std::abs(delta))),
                                 delta >= 0 ? i18n::Text("higher") : i18n::Text("lower"),
                                 FormatBytes(diff.b.allocated), FormatBytes(diff.a.allocated));

@@ -158,11 +158,11 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
       said = i18n::Text("an earlier request fails");
     }
     way.how =
-        i18n::Format("replay with a limit of {} for the allocator: {} ({} reserved at the request)",
+        i18n::Format("in a replay that limits the allocator to {}, {} ({} reserved at the request)",
                      FormatBytes(replays.limit()), said, FormatBytes(reserved));
     if (!reproduced) {
       way.how += i18n::Text(
-          "; this is unreliable, because the replay with the recorded settings also passes");
+          "; this result is unreliable, because the replay with the recorded settings also passes");
       way.passes = way.request_passes = false;
       way.run_passes.reset();
     }
@@ -174,7 +174,7 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
       const absl::StatusOr<Replayed> r = replays.Run(*recorded, &t);
       if (absl::IsCancelled(r.status())) return r.status();
       if (r.ok()) {
-        way.how += i18n::Format("; replayed with these sizes: {}", replays.Judge(*r, &t, way));
+        way.how += i18n::Format("; in a replay with these sizes, {}", replays.Judge(*r, &t, way));
       }
     }
     out.push_back(std::move(way));

@@ -375,7 +375,7 @@ class Report {
     if (sums.count == 0) return "";
     HtmlTable table({{"Kernel, memcpy or memset", HtmlTable::kText},
                      {"Count", HtmlTable::kFigure},
-                     {"Takes", HtmlTable::kFigure},
+                     {"Time", HtmlTable::kFigure},
                      {"Mean", HtmlTable::kFigure},
                      {"Share", HtmlTable::kFigure},
                      {"", HtmlTable::kBar}});
@@ -440,14 +440,15 @@ absl::Status ExportHtml(const ExportRequest& request, std::ostream& out) {
 }  // namespace
 
 ExporterEntry DeclareExporter_html() {
-  return {.place = 50,
-          .name = "html",
-          .help = TEXT_MARK("a page of curves, findings and tables; --baseline adds a comparison"),
-          .suffix = "html",
-          .one_device = true,
-          .uses_title = true,
-          .uses_baseline = true,
-          .write = ExportHtml};
+  return {
+      .place = 50,
+      .name = "html",
+      .help = TEXT_MARK("a page with curves, findings and tables; --baseline adds a comparison"),
+      .suffix = "html",
+      .one_device = true,
+      .uses_title = true,
+      .uses_baseline = true,
+      .write = ExportHtml};
 }
 
 }  // namespace vramscope::exporters

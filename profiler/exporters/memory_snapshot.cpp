@@ -76,14 +76,14 @@ class SnapshotWriter {
           bytes > trace::kMostSnapshotBytes)
         return absl::InvalidArgumentError(
             i18n::Format("allocation {} has {} bytes, more than any device has; no snapshot was "
-                         "written, because it could not be read back",
+                         "written, because vramscope could not open it again",
                          row, bytes));
     const trace::SegmentTable& s = trace_.segments;
     for (uint32_t row = 0; row < s.size(); ++row)
       if (s.bytes[row] > trace::kMostSnapshotBytes && s.expandable[row] == 0)
         return absl::InvalidArgumentError(
             i18n::Format("segment {} has {} bytes, more than any device has; no snapshot was "
-                         "written, because it could not be read back",
+                         "written, because vramscope could not open it again",
                          row, s.bytes[row]));
     for (const EventIndex event : trace_.other_events.event) {
       const EventKind kind = trace_.events.kind[event];
@@ -93,7 +93,7 @@ class SnapshotWriter {
           (kind == EventKind::kOutOfMemory && bytes > trace::kMostSnapshotAsked))
         return absl::InvalidArgumentError(
             i18n::Format("event {} has {} bytes, more than any device has; no snapshot was "
-                         "written, because it could not be read back",
+                         "written, because vramscope could not open it again",
                          event, bytes));
     }
     return absl::OkStatus();

@@ -371,13 +371,12 @@ absl::Status ExportSvg(const ExportRequest& request, std::ostream& out) {
 }  // namespace
 
 ExporterEntry DeclareExporter_svg() {
-  return {
-      .place = 70,
-      .name = "svg",
-      .help = TEXT_MARK("memory over time; if --size is given, a picture of the timeline instead"),
-      .one_device = true,
-      .uses_title = true,
-      .write = ExportSvg};
+  return {.place = 70,
+          .name = "svg",
+          .help = TEXT_MARK("a chart of memory over time; with --size, a picture of the timeline"),
+          .one_device = true,
+          .uses_title = true,
+          .write = ExportSvg};
 }
 
 }  // namespace vramscope::exporters

@@ -301,9 +301,9 @@ class Search {
       if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
       std::vector<Planned> planned;
       for (const std::optional<Node>& each : nodes)
-        planned.push_back(each.has_value()
-                              ? each->planned
-                              : Planned{.error = i18n::Text("other moves depend on it")});
+        planned.push_back(
+            each.has_value() ? each->planned
+                             : Planned{.error = i18n::Text("other changes depend on this change")});
       return planned;
     };
     from.enough = [&](size_t move, const Planned& with, const Planned& without) {

@@ -139,7 +139,7 @@ std::string_view TextOf(run::Changes changes) {
     case run::Changes::kNothing:
       return TEXT_MARK("the training stays as it is");
     case run::Changes::kRounding:
-      return TEXT_MARK("the same training in fewer bits");
+      return TEXT_MARK("the same training at lower precision");
     case run::Changes::kTraining:
       break;
   }

@@ -282,9 +282,10 @@ class Search {
       if (const absl::Status status = Plan(hopeful); !status.ok()) return status;
       std::vector<Planned> planned;
       for (const SwitchSet& set : sets)
-        planned.push_back(std::ranges::find(hopeful, set) == hopeful.end()
-                              ? Planned{.error = i18n::Text("not planned: saves far too little")}
-                              : PlanOf(set));
+        planned.push_back(
+            std::ranges::find(hopeful, set) == hopeful.end()
+                ? Planned{.error = i18n::Text("not planned: would save far too little memory")}
+                : PlanOf(set));
       return planned;
     };
     from.enough = [this, most](size_t, const Planned&, const Planned& without) {

@@ -45,7 +45,7 @@ std::string_view WhyNoSnapshotInHtml(std::string_view head) {
   if (head.find("alloc_data ="sv) != std::string_view::npos)
     return i18n::Text(
         "a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for "
-        "the browser, but no snapshot. Open the snapshot from which it was made "
+        "the browser, but no snapshot. Open the snapshot that the page was made from "
         "(torch.cuda.memory._dump_snapshot(\"snapshot.pickle\"))");
   return "";
 }

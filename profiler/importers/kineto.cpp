@@ -50,7 +50,7 @@ class Assembler {
       return absl::OutOfRangeError(i18n::Text("the requested part has no [memory] event"));
     if (tables_.memory.empty())
       return absl::InvalidArgumentError(i18n::Format(
-          "a Chrome trace of {} events without a [memory] event{}; record with "
+          "a Chrome trace that has {} events, but no [memory] event{}. Record it with "
           "torch.profiler.profile(profile_memory=True)",
           tables_.events, options_.device ? i18n::Format(" of device {}", *options_.device) : ""));
     recording_.source = tables_.ours ? TEXT_MARK("Chrome trace (vramscope)")
@@ -140,17 +140,17 @@ class Assembler {
     tables_.unusable +=
         std::erase_if(memory, [](const Memory& m) { return !m.out_of_memory && m.address == 0; });
     if (count == 1) {
-      recording_.warnings.push_back(i18n::English(
-          "{} [memory] event has no address (\"Addr\"), as in files before PyTorch 1.11: earlier "
-          "memory is not shown",
-          count));
+      recording_.warnings.push_back(
+          i18n::English("{} [memory] event has no address (\"Addr\"), as in files before PyTorch "
+                        "1.11, so earlier memory is not shown",
+                        count));
       return;
     }
-    recording_.warnings.push_back(i18n::English(
-        "{} [memory] events have no addresses (\"Addr\"), as in files before PyTorch 1.11: "
-        "totals are right, but each free is assigned to the latest block of its "
-        "size, and earlier memory is not shown",
-        count));
+    recording_.warnings.push_back(
+        i18n::English("{} [memory] events have no addresses (\"Addr\"), as in files before PyTorch "
+                      "1.11. Totals are right, but each free is assigned to the latest block of "
+                      "its size, and earlier memory is not shown",
+                      count));
   }
 
   // The GPU that owns the memory, from the file's deviceProperties; empty if there are several.
@@ -173,12 +173,12 @@ class Assembler {
     recording_.warnings.push_back(
         kernels == 1
             ? i18n::English(
-                  "GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its "
-                  "allocator did not report to the profiler; the memory shown is the CPU's",
+                  "GPU memory was not recorded: the file has {} GPU kernel or memcpy, but the "
+                  "allocator did not report to the profiler. The memory shown is host memory",
                   kernels)
             : i18n::English(
-                  "GPU memory was not recorded: the file has {} kernels and copies of a GPU, but "
-                  "its allocator did not report to the profiler; the memory shown is the CPU's",
+                  "GPU memory was not recorded: the file has {} GPU kernels and memcpys, but the "
+                  "allocator did not report to the profiler. The memory shown is host memory",
                   kernels));
   }
 
@@ -311,8 +311,8 @@ class Assembler {
     if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
     recording_.warnings.push_back(
-        i18n::English("device {}: {} bytes that were allocated before the first event and never "
-                      "freed are not shown, because fewer bytes are reserved at some event",
+        i18n::English("device {}: {} bytes were allocated before the first event and never freed. "
+                      "They are not shown, because the reserved memory falls below this size",
                       device, older));
     return 0;
   }
@@ -439,7 +439,7 @@ absl::StatusOr<Recording> ReadKineto(trace::InputStream& input, const KinetoOpti
   const absl::Status status = KinetoEventReader(json, tables, budget).Read();
   const auto exceeded = [&, events = tables.events] {
     return budget.Exceeded(i18n::Format("the first {} events of the file", events),
-                           i18n::Text("record fewer steps, or without stacks and shapes"));
+                           i18n::Text("record fewer steps, or record without stacks and shapes"));
   };
   if (budget.exhausted()) return exceeded();
   if (!status.ok() &&

@@ -59,12 +59,13 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
     token = json.Next();
     if (token == JsonTokens::kBeginObject) {
       if (path.size() == kDeepest)
-        return damaged(i18n::Text("nested more deeply than memory statistics can be"));
+        return damaged(i18n::Text("objects are nested deeper than in any memory statistics"));
       path.push_back(key + ".");
     } else if (token == JsonTokens::kNumber) {
       if (r.statistics.size() == kMostFigures)
-        return absl::ResourceExhaustedError(
-            i18n::Format("more than {} figures, the limit for memory statistics", kMostFigures));
+        return absl::ResourceExhaustedError(i18n::Format(
+            "the file has more than {} values, which is the limit for memory statistics",
+            kMostFigures));
       if (const auto value = ParseInteger(json.text())) r.statistics.push_back({key, *value});
     } else if (!json.Skip(token)) {
       if (r.statistics.empty()) return damaged(i18n::Text("the file ends too early"));
@@ -84,7 +85,7 @@ bool IsStatsKey(const JsonKey& key) { return !key.in_list && IsMemoryStatsKey(ke
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryStats(ImportRequest& request) {
   if (IsPart(request.options))
     return absl::OutOfRangeError(
-        i18n::Text("a part of memory statistics cannot be opened; open the whole file"));
+        i18n::Text("memory statistics cannot be opened in part; open the whole file"));
   absl::StatusOr<recording::Recording> recording = ReadMemoryStats(*request.input, request.head);
   if (!recording.ok()) return recording.status();
   return FromRecording(*std::move(recording), request.title, request.options);

@@ -208,8 +208,8 @@ absl::StatusOr<Recording> ReadMemoryTimeline(trace::InputStream& input,
     r.lost = i18n::English("the file is truncated or damaged: {}", std::string(status.message()));
   SetTimes(r);
   r.warnings.push_back(
-      TEXT_MARK("the file has no addresses: each free is assigned to the latest block with the "
-                "same size and category, which does not change sums and categories"));
+      TEXT_MARK("the file has no addresses, so each free is assigned to the latest block with the "
+                "same size and category. This does not change sums and categories"));
   if (reader.unusable() > 0)
     r.warnings.push_back(
         reader.unusable() == 1
@@ -240,7 +240,7 @@ bool BeginsAsTimeline(std::string_view head) {
 absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenMemoryTimeline(ImportRequest& request) {
   if (IsPart(request.options))
     return absl::OutOfRangeError(
-        i18n::Text("a part of a memory timeline cannot be opened; open the whole file"));
+        i18n::Text("a memory timeline cannot be opened in part; open the whole file"));
   absl::StatusOr<Recording> recording =
       ReadMemoryTimeline(*request.input, {.head = request.head,
                                           .progress = ReadingProgress(request.options),

@@ -34,8 +34,8 @@ absl::Status NothingKnown(const std::string& name, std::string_view head) {
   const std::string kind = trace::LooksLike(head);
   return absl::InvalidArgumentError(
       kind.empty()
-          ? i18n::Format("'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it does "
-                         "not begin like one",
+          ? i18n::Format("'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: its "
+                         "first bytes match none of these formats",
                          name)
           : i18n::Format(
                 "'{}' is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}",

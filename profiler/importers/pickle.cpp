@@ -208,10 +208,11 @@ bool PickleReader::GetRare(size_t index) {
   Value value;
   switch (memo_.Get(index, &value)) {
     case Memo::State::kUnset:
-      return Fail(i18n::Format("refers to object {}, which was not memoized", index));
+      return Fail(i18n::Format("the pickle refers to object {}, which was not memoized", index));
     case Memo::State::kGone:
-      return Fail(i18n::Format("refers again to {} (object {}), which no snapshot does",
-                               Name(value.kind), index));
+      return Fail(i18n::Format(
+          "the pickle refers a second time to {} (object {}), which does not occur in a snapshot",
+          Name(value.kind), index));
     case Memo::State::kThere:
       break;
   }
@@ -229,13 +230,14 @@ bool PickleReader::Put(size_t index) {
   if (top == nullptr) return Fail(i18n::Text("memoizes nothing"));
   // Writers number memoized objects from 0. The limit prevents a huge memo for a small file.
   if (index > in_.Offset(at_) / 2 + 65536)
-    return Fail(i18n::Format("memoizes object {}, but the file is too short for so many", index));
+    return Fail(i18n::Format(
+        "the pickle memoizes object {}, but the file is too short for so many objects", index));
   const bool number =
       top->kind == Kind::kInt || top->kind == Kind::kFloat || top->kind == Kind::kPair;
   const size_t growth = memo_.Growth(index) + (number ? 2 * sizeof(Value) : 0);
   if (growth > 0 && !out_.Charge(growth)) return Fail(out_.error());
   if (top->kind == Kind::kOpenList || top->kind == Kind::kOpenDict) {
-    if (top->memo != 0) return Fail(i18n::Text("memoizes an object twice"));
+    if (top->memo != 0) return Fail(i18n::Text("the pickle memoizes an object twice"));
     top->memo = static_cast<uint32_t>(index) + 1;
   }
   memo_.Put(index, *top);
@@ -247,7 +249,8 @@ bool PickleReader::Changed(bool good) {
   if (!good) return Fail(out_.error());
   const SnapshotBuilder::Changed& c = out_.changed();
   if (c.memo == 0) return true;
-  if (c.memo == kShared) return Fail(i18n::Text("changes an object that is also used elsewhere"));
+  if (c.memo == kShared)
+    return Fail(i18n::Text("the pickle changes an object that is also used elsewhere"));
   memo_.Put(c.memo - 1, c.value);
   return true;
 }
@@ -306,11 +309,12 @@ bool PickleReader::Global(uint8_t opcode) {
       name = fmt::format("{}.{}", Printable(rest.substr(0, first)),
                          Printable(rest.substr(first + 1, second - first - 1)));
   }
-  return Refuse(i18n::Format("opcode {} would import '{}', which a snapshot never needs; refused",
-                             opcode == kGlobal ? "GLOBAL"
-                             : opcode == kInst ? "INST"
-                                               : "STACK_GLOBAL",
-                             name));
+  return Refuse(
+      i18n::Format("refused opcode {}, which would import '{}'. A snapshot never needs this",
+                   opcode == kGlobal ? "GLOBAL"
+                   : opcode == kInst ? "INST"
+                                     : "STACK_GLOBAL",
+                   name));
 }
 
 bool PickleReader::Step(uint8_t opcode) {
@@ -402,7 +406,7 @@ bool PickleReader::Step(uint8_t opcode) {
       return Global(opcode);
     default:
       return Refuse(
-          i18n::Format("{}, which a snapshot never needs; refused", RefusedOpcode(opcode)));
+          i18n::Format("refused {}. A snapshot never needs this opcode", RefusedOpcode(opcode)));
   }
 }
 

@@ -28,8 +28,8 @@ constexpr Refused kRefused[] = {
     {'B', "BINBYTES", TEXT_MARK("makes bytes")},
     {'C', "SHORT_BINBYTES", TEXT_MARK("makes bytes")},
     {0x8e, "BINBYTES8", TEXT_MARK("makes bytes")},
-    {'T', "BINSTRING", TEXT_MARK("makes a string of Python 2")},
-    {'U', "SHORT_BINSTRING", TEXT_MARK("makes a string of Python 2")},
+    {'T', "BINSTRING", TEXT_MARK("makes a Python 2 string")},
+    {'U', "SHORT_BINSTRING", TEXT_MARK("makes a Python 2 string")},
     {0x8d, "BINUNICODE8", TEXT_MARK("makes a string of 4 GiB and more")},
     {0x8b, "LONG4", TEXT_MARK("makes a number of more than 255 bytes")},
     {0x8f, "EMPTY_SET", TEXT_MARK("makes a set")},
@@ -52,7 +52,7 @@ constexpr Refused kRefused[] = {
 std::string RefusedOpcode(uint8_t opcode) {
   for (const Refused& r : kRefused)
     if (r.code == opcode) return i18n::Format("opcode {}, which {}", r.name, i18n::Text(r.does));
-  return i18n::Format("{:#04x}, which is no opcode of pickle", opcode);
+  return i18n::Format("{:#04x}, which is not a pickle opcode", opcode);
 }
 
 }  // namespace vramscope::importers

@@ -86,8 +86,8 @@ absl::StatusOr<recording::Recording> Read(trace::InputStream& input, std::string
     return budget.Exceeded(
         i18n::Format("{} entries and the data that they refer to", builder.entries()),
         SnapshotRange::IsAsked(options)
-            ? i18n::Text("open a smaller part (--entries, --time)")
-            : i18n::Text("open a part of it (--entries A:B, --time A:B)"));
+            ? i18n::Text("open a smaller part of the file (--entries or --time)")
+            : i18n::Text("open a part of the file (--entries A:B or --time A:B)"));
   if (!status.ok() && !cut) return status;
   if (cut) builder.CloseAtCut();
   SnapshotParts parts;

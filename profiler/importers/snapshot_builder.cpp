@@ -111,7 +111,7 @@ SnapshotBuilder::SnapshotBuilder(trace::MemoryBudget& budget)
 }
 
 bool SnapshotBuilder::Spent() {
-  return Fail(i18n::Text("more values than the memory limit allows"));
+  return Fail(i18n::Text("the file has more values than the memory limit allows"));
 }
 
 bool SnapshotBuilder::Fail(std::string text) {
@@ -141,7 +141,8 @@ bool SnapshotBuilder::CloseMark(bool dict) {
 
 bool SnapshotBuilder::FillFrom(size_t first, bool dict) {
   const size_t floor = marks_.empty() ? 0 : marks_.back();
-  if (first <= floor || first > stack_.size()) return Fail(i18n::Text("items without a container"));
+  if (first <= floor || first > stack_.size())
+    return Fail(i18n::Text("there are items without a container"));
   Value& target = stack_[first - 1];
   const Items items = Items(stack_).subspan(first);
   changed_.memo = target.memo;
@@ -285,8 +286,7 @@ bool SnapshotBuilder::ExtendRows(Value& list, Kind of, Items items) {
     if (item.kind != of)
       return Fail(i18n::Format("{} also contains {}", Name(list.kind), Name(item.kind)));
     if (item.row() != list.row() + list.count())
-      return Fail(
-          i18n::Format("the items of {} do not follow each other in the file", Name(list.kind)));
+      return Fail(i18n::Format("the items of {} are not consecutive in the file", Name(list.kind)));
     const uint32_t memo = list.memo;
     list = Value::Rows(list.kind, list.row(), list.count() + item.count());
     list.memo = memo;
@@ -304,7 +304,7 @@ bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
   }
   if (list.kind == Kind::kOpenList) {
     if (traces_.size() >= 2 * kMaxLists)
-      return Fail(i18n::Text("more lists of traces than a snapshot can have"));
+      return Fail(i18n::Text("the file has more lists of traces than a snapshot can have"));
     list.kind = Kind::kTraces;
     list.payload = traces_.size();
     traces_.emplace_back();
@@ -351,7 +351,8 @@ bool SnapshotBuilder::MakeStack(const Value& list, std::span<const uint32_t> fra
   const trace::StackTable& table = parts_.recording.stacks;
   const size_t stacks = table.size(), frames_before = table.frames.size();
   *id = list.kind == Kind::kStack ? stacks_.Extend(list.row(), frames) : stacks_.Stack(frames);
-  if (*id == StackInterner::kFull) return Fail(i18n::Text("more call stacks than can be stored"));
+  if (*id == StackInterner::kFull)
+    return Fail(i18n::Text("the file has more call stacks than can be stored"));
   if (table.frames.size() == frames_before) return true;
   return Charge((table.size() - stacks) * kMemoryOfStack +
                 (table.frames.size() - frames_before) * kMemoryOfStackFrame);

@@ -120,7 +120,8 @@ bool SnapshotBuilder::Settle() {
 
 bool SnapshotBuilder::AddEntry(Items items) {
   recording::EntryTable& t = parts_.recording.entries;
-  if (rows_ == recording::kNoEntry - 1) return Fail(i18n::Text("more than 4,294,967,294 entries"));
+  if (rows_ == recording::kNoEntry - 1)
+    return Fail(i18n::Text("the snapshot has more than 4,294,967,294 entries"));
   Entry e;
   if (!FillEntry(e, items) || (parts_.range && !BeginRow())) return false;
   const bool is_alloc = e.action == recording::Action::kAlloc;

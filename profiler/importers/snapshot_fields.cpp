@@ -99,7 +99,7 @@ bool SnapshotBuilder::FillNew(Value& dict, uint64_t keys, Items items) {
   }
   if (keys & kSegmentKeys) {
     if (segments_.size() == kMaxSegments)
-      return Fail(i18n::Text("more segments than any device can have"));
+      return Fail(i18n::Text("the file has more segments than any device can have"));
     if (!Charge(kMemoryOfSegment)) return false;
     rows(Kind::kSegments, segments_.size());
     segments_.emplace_back();
@@ -272,7 +272,8 @@ bool SnapshotBuilder::FillFrame(Value& frame, Items items) {
     }
   }
   Drop(items);
-  if (table.frame_count() == UINT32_MAX) return Fail(i18n::Text("more frames than can be stored"));
+  if (table.frame_count() == UINT32_MAX)
+    return Fail(i18n::Text("the file has more frames than can be stored"));
   const uint32_t frames = table.frame_count();
   frame.kind = Kind::kFrame;
   frame.payload = stacks_.Frame(function, file, line);

@@ -75,7 +75,7 @@ class Finisher {
                          Entries(parts_.entries_without_time)));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(i18n::English(
-          "pinned host memory is not shown: {} ({} bytes); in use: {} ({} bytes); {}",
+          "pinned host memory is not shown. It has {} ({} bytes), {} in use ({} bytes), and {}",
           Segments(parts_.host_segments), parts_.host_bytes, Blocks(parts_.host_blocks),
           parts_.host_used, Entries(parts_.host_entries)));
     if (!parts_.other_actions.empty()) {
@@ -168,9 +168,10 @@ class Finisher {
 
   void WarnMoved(uint64_t entries) {
     if (entries > 0)
-      Warn(i18n::English(
-          "{} with a time before the previous entry's: shown at the time of the previous entry",
-          Entries(entries)));
+      Warn(
+          i18n::English("{} with an earlier time than the previous entry: shown at the time of the "
+                        "previous entry",
+                        Entries(entries)));
   }
 
   std::span<int64_t> Times(SnapshotParts::Rows rows) {
@@ -325,17 +326,17 @@ class Finisher {
   absl::Status Lost() {
     if (parts_.cut.empty()) return absl::OkStatus();
     if (total_ == 0) {
-      recording_.lost = i18n::English("{}; read before that: {}", parts_.cut,
+      recording_.lost = i18n::English("{}. Before that, vramscope read {}", parts_.cut,
                                       Segments(recording_.segments.size()));
     } else {
       recording_.lost = recording_.has_segments
                             ? i18n::English(
-                                  "{}; read before that: {}. Later entries are lost, and blocks "
-                                  "without entries are taken from the final segments",
+                                  "{}. Before that, vramscope read {}. Later entries are lost, and "
+                                  "blocks without entries are taken from the final segments",
                                   parts_.cut, Entries(total_))
                             : i18n::English(
-                                  "{}; read before that: {}. Later entries and the segments are "
-                                  "lost, so blocks without entries are missing",
+                                  "{}. Before that, vramscope read {}. Later entries and the "
+                                  "segments are lost, so blocks without entries are missing",
                                   parts_.cut, Entries(total_));
       // With a range, CutAlready() calls EndAtLastEntry later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
@@ -346,11 +347,12 @@ class Finisher {
   // Cuts out the requested range and device.
   absl::Status Cut() {
     if (SnapshotRange::IsAsked(options_) && total_ == 0)
-      return absl::OutOfRangeError(i18n::Text(
-          "the file has no history entries, only the state at one time; open it without a range"));
+      return absl::OutOfRangeError(
+          i18n::Text("the file has no history entries, only the state at one point in time; open "
+                     "it without a range"));
     if (SnapshotRange::IsOfTimes(options_) && !recording_.has_times)
       return absl::InvalidArgumentError(i18n::Text(
-          "the entries of this file have no times; choose a part by numbers (--entries A:B)"));
+          "the entries of this file have no times; choose a part by entry number (--entries A:B)"));
     absl::Status status = parts_.range ? CutAlready() : CutNow();
     if (!status.ok() || !options_.device) return status;
     const auto other = [&](const auto& row) { return row.device != *options_.device; };
@@ -430,8 +432,8 @@ class Finisher {
 
   absl::Status Nothing(uint64_t entries, int64_t last_ns) const {
     return absl::OutOfRangeError(i18n::Format(
-        "the requested part has no entries: the file has entries 0 to {}{}", entries - 1,
-        recording_.has_times ? i18n::Format(", the last {:.3f} ms after the first",
+        "the requested part has no entries. The file has entries 0 to {}{}", entries - 1,
+        recording_.has_times ? i18n::Format(", and the last entry is {:.3f} ms after the first",
                                             static_cast<double>(last_ns) / 1e6)
                              : ""));
   }
@@ -465,8 +467,9 @@ class Finisher {
     const bool any = e.size() > 0;
     if (!recording_.has_times) {
       const size_t count = parts_.annotations.size();
-      Warn(count == 1 ? i18n::English("{} annotation left out: the entries have no times", count)
-                      : i18n::English("{} annotations left out: the entries have no times", count));
+      Warn(count == 1
+               ? i18n::English("{} annotation is left out: the entries have no times", count)
+               : i18n::English("{} annotations are left out: the entries have no times", count));
       return;
     }
     const int64_t first = any ? e.time_ns.front() : 0;

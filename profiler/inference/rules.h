@@ -109,7 +109,7 @@ enum Rule : uint8_t {
   kRuleCount = 67,
 };
 
-// Returns, for example, "lifetime: born in forward, freed in backward". Returns "" for
+// Returns, for example, "lifetime: allocated in forward, freed in backward". Returns "" for
 // kStatedByProducer and for unknown numbers, which the caller must handle.
 std::string_view RuleName(uint8_t rule);
 

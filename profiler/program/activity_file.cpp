@@ -207,14 +207,14 @@ std::vector<std::string> ActivityFile::Warnings() const {
   const uint64_t left_out = facts_.left_out + left_out_;
   if (left_out > 0)
     warnings.push_back(left_out == 1
-                           ? i18n::English("{} invalid record of CUPTI is left out", left_out)
-                           : i18n::English("{} invalid records of CUPTI are left out", left_out));
+                           ? i18n::English("{} invalid CUPTI record is left out", left_out)
+                           : i18n::English("{} invalid CUPTI records are left out", left_out));
   if (facts_.full)
     warnings.push_back(
         TEXT_MARK("the activity file reached its limit: later activities are missing"));
   if (damaged_)
     warnings.push_back(
-        TEXT_MARK("the activity file is damaged: records after the damage are missing"));
+        TEXT_MARK("the activity file is damaged: the records that follow the damage are missing"));
   return warnings;
 }
 

@@ -222,10 +222,10 @@ absl::Status FolderReceiver::TakeFrame(const trace::Frame& frame) {
     const auto* at = reinterpret_cast<const unsigned char*>(frame.payload.data());
     uint64_t version = 0;
     if (!trace::GetVarint(at, at + frame.payload.size(), version) || version != kVersion)
-      return absl::FailedPreconditionError(
-          i18n::Format("the other computer's vramscope has another version (its stream has version "
-                       "{}, this one reads {}); install the same version there",
-                       version, kVersion));
+      return absl::FailedPreconditionError(i18n::Format(
+          "vramscope on the other computer has a different version: it sends stream version {}, "
+          "but this vramscope reads version {}. Install the same version of vramscope there",
+          version, kVersion));
     greeted_ = true;
     return absl::OkStatus();
   }
@@ -246,11 +246,11 @@ absl::Status FolderReceiver::TakePiece(std::string_view payload) {
   uint64_t mode = 0, length = 0, offset = 0, total = 0;
   if (!trace::GetVarint(at, end, mode) || !trace::GetVarint(at, end, length) ||
       length > static_cast<uint64_t>(end - at))
-    return absl::DataLossError(i18n::Text("a part of a file is cut off"));
+    return absl::DataLossError(i18n::Text("a received part of a file is incomplete"));
   const std::string path(reinterpret_cast<const char*>(at), length);
   at += length;
   if (!trace::GetVarint(at, end, offset) || !trace::GetVarint(at, end, total))
-    return absl::DataLossError(i18n::Text("a part of a file is cut off"));
+    return absl::DataLossError(i18n::Text("a received part of a file is incomplete"));
   const std::string_view data(reinterpret_cast<const char*>(at), static_cast<size_t>(end - at));
   if (mode > kWhole || !IsPlainPath(path))
     return absl::DataLossError(i18n::Text("the recording has a file with an unknown name"));
@@ -258,7 +258,8 @@ absl::Status FolderReceiver::TakePiece(std::string_view payload) {
   if (mode == kWhole && offset == 0) file->second = 0;
   if (file->second != offset ||
       (mode == kWhole && (total < offset || data.size() > total - offset)))
-    return absl::DataLossError(i18n::Format("'{}': its parts do not fit together", path));
+    return absl::DataLossError(
+        i18n::Format("'{}': the received parts of this file do not match", path));
   bytes_ += data.size();
   if (bytes_ > most_bytes_ || files_.size() > kMostFiles)
     return absl::ResourceExhaustedError(

@@ -301,7 +301,7 @@ absl::StatusOr<bool> HistoryReader::Impl::ReadNext(const std::string& folder) {
     if (rows.empty()) return absl::DataLossError(i18n::Text("the history has no entries"));
     segments_known = false;
     joiner.Add(PartOf(rows, stacks), OperatorsOf(rows, stacks));
-    if (full) joiner.Warn(TEXT_MARK("entries are missing: the file had no more space"));
+    if (full) joiner.Warn(TEXT_MARK("entries are missing: the history file was full"));
     return true;
   }
   if (!std::filesystem::exists(name + ".pickle", none)) return false;
@@ -328,7 +328,7 @@ absl::Status HistoryReader::ReadMore(const std::string& folder) {
     if (read.ok() && !*read) break;
     if (!read.ok()) {
       if (impl.next == 0 || absl::IsCancelled(read.status())) return read.status();
-      impl.joiner.Warn(i18n::English("the history ends early: chunk {}: {}", impl.next,
+      impl.joiner.Warn(i18n::English("the history ends early, at chunk {}: {}", impl.next,
                                      std::string(read.status().message())));
       impl.ended = true;
       break;
@@ -363,7 +363,7 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder,
   Recording whole = joiner.whole();
   if (const absl::Status status = EndBehindRows(whole); !status.ok()) return status;
   if (full)
-    whole.warnings.emplace_back(TEXT_MARK("the history ends early: the file had no more space"));
+    whole.warnings.emplace_back(TEXT_MARK("the history ends early: the history file was full"));
   return whole;
 }
 

@@ -272,7 +272,7 @@ std::vector<Interpreter> FindInterpreters(const std::string& script, const Place
       const size_t end = rest.find(':');
       const fs::path at = fs::path(rest.substr(0, end)) / name;
       if (at.is_absolute() &&
-          finder.Add(BehindShim(at, folder, places), i18n::Format("{} of PATH", name)))
+          finder.Add(BehindShim(at, folder, places), i18n::Format("{} on PATH", name)))
         break;
       rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
     }
@@ -314,16 +314,16 @@ std::string WhyNot(const Interpreter& interpreter) {
   switch (interpreter.build) {
     case TorchBuild::kNone:
       return i18n::Text(
-          "it has no torch: choose another interpreter, or install torch (pip install torch); no "
-          "GPU is needed");
+          "torch is not installed: choose another interpreter, or install torch (pip install "
+          "torch), which needs no GPU");
     case TorchBuild::kProcessor:
       return i18n::Text(
-          "its torch is built for the CPU only: install the build for CUDA (pip install torch), "
-          "which needs no GPU");
+          "torch is built for the CPU only: install the build for CUDA (pip install torch), which "
+          "needs no GPU");
     case TorchBuild::kRocm:
       return i18n::Text(
-          "its torch is built for ROCm: install the build for CUDA (pip install torch), which "
-          "needs no GPU");
+          "torch is built for ROCm: install the build for CUDA (pip install torch), which needs no "
+          "GPU");
     case TorchBuild::kUnknown:
     case TorchBuild::kCuda:
       break;
@@ -332,8 +332,7 @@ std::string WhyNot(const Interpreter& interpreter) {
   const std::string& version = interpreter.torch;
   std::from_chars(version.data(), version.data() + version.size(), major);
   if (!version.empty() && major < 2)
-    return i18n::Text(
-        "its torch is older than 2.0, the first version that records a memory history");
+    return i18n::Text("torch is older than 2.0, the first version that records a memory history");
   return "";
 }
 

@@ -25,7 +25,7 @@ enum class TorchBuild {
 struct Interpreter {
   std::string path;         // the program to start; a virtual environment's symlink
                             // is not resolved
-  std::string where;        // "VIRTUAL_ENV", ".venv next to the script", "python3 of PATH"
+  std::string where;        // "VIRTUAL_ENV", ".venv next to the script", "python3 on PATH"
   std::string python = {};  // version, as far as known: "3.11.2", "3.11", ""
   TorchBuild build = TorchBuild::kNone;
   std::string torch = {};     // "2.11.0+cu130"

@@ -188,8 +188,8 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     why += (why.empty() ? "" : "; ") + std::string(made.message());
   }
   return absl::FailedPreconditionError(i18n::Format(
-      "the program's changes to files cannot be isolated here ({}). Run it where user namespaces "
-      "are allowed. With --no-isolation, it runs here and changes real files",
+      "the program's changes to files cannot be isolated here ({}). Run the program where user "
+      "namespaces are allowed. With --no-isolation, the program runs here and changes real files",
       why));
 }
 
@@ -215,7 +215,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
             options.mode == IsolationMode::kAuto ? NotCopyable(folder_) : "";
         !foreign.empty())
       return absl::FailedPreconditionError(i18n::Format(
-          "overlayfs cannot copy {}, which belongs to another user or group", foreign));
+          "overlayfs cannot copy {}, because it belongs to another user or group", foreign));
     // With this library preloaded, the program can rename folders of the lower layer.
     if (const std::string library = LibraryOf(options); access(library.c_str(), R_OK) == 0)
       environment_["LD_PRELOAD"] = library;
@@ -264,14 +264,15 @@ std::string Isolation::Description() const {
     return i18n::Text("No isolation: the program changes real files.");
   std::vector<std::string> sentences = {
       mode_ == IsolationMode::kCopy
-          ? i18n::Text("The program's changes to files stay in a temporary layer: other programs "
-                       "do not see them, and they are deleted afterwards. Your files are not "
-                       "changed. Isolation: copy on write in libc's functions, and a filter of "
-                       "system calls (docs/security.md lists its limits, such as static programs).")
+          ? i18n::Text(
+                "The program's changes to files stay in a temporary layer: other programs do not "
+                "see them, and they are deleted afterwards. Your files are not changed. The "
+                "isolation uses copy on write in libc's functions, and a system call filter. "
+                "docs/security.md lists the limits of this isolation, such as static programs.")
           : i18n::Text(
-                "The program's changes to files stay in a temporary layer: other programs do "
-                "not see them, and they are deleted afterwards. Your files are not changed. "
-                "Isolation: overlay (limits: docs/security.md).")};
+                "The program's changes to files stay in a temporary layer: other programs do not "
+                "see them, and they are deleted afterwards. Your files are not changed. The "
+                "isolation uses overlayfs; docs/security.md lists the limits of this isolation.")};
   const auto name = [&](const std::vector<std::string>& paths, const auto& sentence) {
     if (!paths.empty()) sentences.push_back(sentence(absl::StrJoin(paths, ", ")));
   };
@@ -280,7 +281,7 @@ std::string Isolation::Description() const {
   });
   name(frozen_, [](const std::string& paths) { return i18n::Format("Read-only: {}.", paths); });
   sentences.push_back(network_
-                          ? i18n::Text("Downloads work; uploads of known services are disabled.")
+                          ? i18n::Text("Downloads work; uploads to known services are disabled.")
                           : i18n::Text("There is no network."));
   return absl::StrJoin(sentences, " ");
 }

@@ -382,7 +382,7 @@ std::unique_ptr<WarmProgram> StartWarm(const LaunchOptions& options, const Envir
                                        std::string& why) {
   const Isolation* const isolation = options.isolation;
   if (isolation != nullptr && isolation->mode() == IsolationMode::kCopy) {
-    why = TEXT_MARK("with the isolation \"copy\" every program is started by itself");
+    why = TEXT_MARK("with the isolation \"copy\", every program is started separately");
     return nullptr;
   }
   WarmRequest request{

@@ -156,7 +156,7 @@ class Builder {
     if (!whole)
       return Failed(
           TEXT_MARK("overlayfs on {}"), options_.scratch,
-          error ? error.message() : TEXT_MARK("its file system stores no extended attributes"));
+          error ? error.message() : TEXT_MARK("this file system stores no extended attributes"));
     return absl::OkStatus();
   }
 

@@ -379,8 +379,8 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   about.pid = pid;
   about.ended = "end";  // how it ended is not known
   about.virtual_clock = process.activities.facts().virtual_clock;
-  about.assumptions.push_back({TEXT_MARK("only driver calls were recorded: without Python's hooks, "
-                                         "the memory's purpose is unknown"),
+  about.assumptions.push_back({TEXT_MARK("only driver calls were recorded. Without the hooks in "
+                                         "Python, the purpose of the memory is unknown"),
                                "CUPTI", 0});
   if (about.virtual_clock) about.assumptions.push_back(run::HostAssumption());
   about.model.name = "a program without Python";
@@ -572,13 +572,12 @@ std::shared_ptr<const trace::Trace> JoinRuns(Program& program) {
   }
   if (left_out > 0)
     program.warnings.push_back(
-        left_out == 1
-            ? i18n::English("{} process is left out: a trace has at most {} devices; --as-rank "
-                            "runs one rank of many",
-                            left_out, kMostDevices)
-            : i18n::English("{} processes are left out: a trace has at most {} devices; --as-rank "
-                            "runs one rank of many",
-                            left_out, kMostDevices));
+        left_out == 1 ? i18n::English("{} process is left out, because a trace has at most {} "
+                                      "devices. To run only one of the ranks, use --as-rank",
+                                      left_out, kMostDevices)
+                      : i18n::English("{} processes are left out, because a trace has at most {} "
+                                      "devices. To run only one of the ranks, use --as-rank",
+                                      left_out, kMostDevices));
   absl::StatusOr<std::shared_ptr<const trace::Trace>> whole = trace::JoinProcesses(parts);
   if (whole.ok() && trace::ProcessesOf(**whole).empty())  // only one device has memory
     for (ProcessRun& run : program.runs) run.first_device = trace::OnlyDevice(**whole);

@@ -175,7 +175,7 @@ Outcome LaunchRemote(const Remote& remote, const LaunchOptions& options) {
     outcome.started = NoAnswer(remote, ssh, status);
   } else {
     outcome.started = absl::UnavailableError(i18n::Format(
-        "the connection to '{}' ended before the program did; what had arrived is kept",
+        "the connection to '{}' ended before the program did; the data received until then is kept",
         remote.host));
   }
   outcome.seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -111,7 +111,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
       return absl::NotFoundError(i18n::Format("there is no file '{}'", request.script));
     if (fs::is_directory(request.script, none))
       return absl::InvalidArgumentError(
-          i18n::Format("'{}' is a folder: choose the script in it", request.script));
+          i18n::Format("'{}' is a folder: choose a script in this folder", request.script));
     if (access(request.script.c_str(), R_OK) != 0)
       return absl::PermissionDeniedError(
           i18n::Format("no permission to read '{}'", request.script));
@@ -122,7 +122,7 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request) {
     return absl::NotFoundError(
         i18n::Format("the interpreter '{}' no longer exists", request.interpreter));
   if (const std::string folder = FolderOf(request); !fs::is_directory(folder, none))
-    return absl::NotFoundError(i18n::Format("there is no folder '{}' to start in", folder));
+    return absl::NotFoundError(i18n::Format("the working directory '{}' does not exist", folder));
   if (!arguments.ok()) return arguments.status();
   return Words(request, *std::move(arguments));
 }

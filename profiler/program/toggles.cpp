@@ -26,26 +26,26 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("a value is needed: one of {}"),
     TEXT_MARK("Accelerator already has mixed_precision=\"{}\""),
     TEXT_MARK("eval_accumulation_steps is already {}"),
-    TEXT_MARK("gradients are clipped in {}, which needs all of them at once"),
+    TEXT_MARK("gradients are clipped in {}, and clipping needs all gradients at once"),
     TEXT_MARK("gradients are scaled in {}"),
     TEXT_MARK("model.{}() is already called"),
-    TEXT_MARK("optim=\"{}\" already is {}"),
+    TEXT_MARK("optim=\"{}\" is already {}"),
     TEXT_MARK("optim=\"{}\" has no other implementation"),
     TEXT_MARK("per_device_eval_batch_size is already {}"),
-    TEXT_MARK("the allocator has {}={} at the end: the program sets it itself"),
+    TEXT_MARK("the program itself sets {}={}, and the allocator has this value at the end"),
     TEXT_MARK("the micro-batch is already {} samples"),
     TEXT_MARK("the model is called with use_cache={}"),
     TEXT_MARK("the model's own forward uses autocast in {}"),
-    TEXT_MARK("the optimizer already is {}"),
+    TEXT_MARK("the optimizer is already {}"),
     TEXT_MARK("the optimizer is {}"),
     TEXT_MARK("the program itself converts the weights to {}"),
     TEXT_MARK("the program sets optim=\"{}\" afterwards"),
     TEXT_MARK("the program sets torch_empty_cache_steps={} afterwards"),
-    TEXT_MARK("the program sets {} of its parameter groups afterwards"),
+    TEXT_MARK("the program sets {} of the optimizer's parameter groups afterwards"),
     TEXT_MARK("the program sets {}=False afterwards"),
     TEXT_MARK("the program sets {}={} afterwards"),
     TEXT_MARK("the weights are already {}"),
-    TEXT_MARK("this transformers has no TrainingArguments.{}"),
+    TEXT_MARK("the installed transformers version has no TrainingArguments.{}"),
     TEXT_MARK("torch_empty_cache_steps is already {}"),
     TEXT_MARK("TrainingArguments already has optim=\"{}\""),
     TEXT_MARK("TrainingArguments already has {}=True"),
@@ -53,17 +53,17 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("{} already has attn_implementation=\"{}\""),
     TEXT_MARK("{} already has this setting"),
     TEXT_MARK("{} already has {}"),
-    TEXT_MARK("{} already is {}"),
+    TEXT_MARK("{} is already {}"),
     TEXT_MARK("{} clears the gradients itself"),
     TEXT_MARK("{} does not divide the program's micro-batch of {} samples"),
     TEXT_MARK("{} has no arguments foreach and fused"),
     TEXT_MARK("{} has no fused implementation"),
-    TEXT_MARK("{} has no list of blocks of the same class"),
-    TEXT_MARK("{} has sdpa by default"),
+    TEXT_MARK("{} has no list of modules of the same class"),
+    TEXT_MARK("{} uses sdpa by default"),
     TEXT_MARK("{} is created with {}"),
     TEXT_MARK("{} runs the optimizer steps itself"),
-    TEXT_MARK("{} uses {} instead"),
-    TEXT_MARK("{} uses {}, because it has no sdpa"),
+    TEXT_MARK("{} nevertheless uses {}"),
+    TEXT_MARK("{} uses {}, because this model has no sdpa implementation"),
 };
 
 std::string TextAt(const json& object, const char* key) {
@@ -122,7 +122,7 @@ absl::StatusOr<ToggleChoice> Choose(const std::vector<Toggle>& all, std::string_
   ToggleChoice choice{.name = name, .value = {}};
   if (equals == std::string_view::npos) {
     if (!toggle->needs_value) return choice;
-    return Refused(i18n::Format("{0}: a value is needed: {0}={1}", name,
+    return Refused(i18n::Format("{0} needs a value: {0}={1}", name,
                                 toggle->values.empty()
                                     ? toggle->value_kind
                                     : fmt::format("{}", fmt::join(toggle->values, "|"))));
@@ -219,7 +219,7 @@ std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std:
     return one != nullptr && std::ranges::find(one->excludes, other) != one->excludes.end();
   };
   if (!excludes(first, b) && !excludes(second, a)) return "";
-  return i18n::Format("{} and {} exclude each other", a, b);
+  return i18n::Format("{} and {} cannot be combined", a, b);
 }
 
 absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle>& all,

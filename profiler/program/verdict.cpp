@@ -21,45 +21,47 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
   if (seen.processes.empty())
     return outcome.exit_status == 0
                ? i18n::Format(
-                     "{}it never imported torch, or was started without this environment (env -i, "
-                     "sudo, python -I and -E remove the variables that vramscope needs). vramscope "
-                     "watches Python programs that train with PyTorch. Run them with the "
-                     "interpreter in which PyTorch is installed",
+                     "{}the program never imported torch, or it was started without the "
+                     "environment variables that vramscope needs (env -i, sudo, python -I and -E "
+                     "remove them). vramscope watches Python programs that train with PyTorch. Run "
+                     "such programs with the interpreter in which PyTorch is installed",
                      end)
                : i18n::Format(
-                     "{}it never imported torch, importing torch failed (the program's output says "
-                     "why), or it was started without this environment (env -i, sudo, python -I "
-                     "and -E remove the variables that vramscope needs). vramscope watches Python "
-                     "programs that train with PyTorch. Run them with the interpreter in which "
-                     "PyTorch is installed",
+                     "{}there are three possible causes: the program never imported torch; "
+                     "importing torch failed (the program's output says why); or the program was "
+                     "started without the environment variables that vramscope needs (env -i, "
+                     "sudo, python -I and -E remove them). vramscope watches Python programs that "
+                     "train with PyTorch. Run such programs with the interpreter in which PyTorch "
+                     "is installed",
                      end);
   const About& about = seen.processes.front();
   if (!about.hip.empty())
     return i18n::Format(
-        "{}its PyTorch {} is built for ROCm; install the build for CUDA with `pip install torch` "
-        "(it needs no GPU)",
+        "{}the program's PyTorch {} is built for ROCm. Install the build for CUDA with `pip "
+        "install torch` (it needs no GPU)",
         end, about.torch);
   if (about.cuda.empty())
     return planned ? i18n::Format(
-                         "{}its PyTorch {} is a build for the CPU only; install the build for CUDA "
-                         "with `pip install torch` (it needs no GPU)",
+                         "{}the program's PyTorch {} is built for the CPU only. Install the build "
+                         "for CUDA with `pip install torch` (it needs no GPU)",
                          end, about.torch)
                    : i18n::Format(
-                         "{}its PyTorch {} is a build for the CPU only; install the build for CUDA "
-                         "with `pip install torch` (it needs a GPU)",
+                         "{}the program's PyTorch {} is built for the CPU only. Install the build "
+                         "for CUDA with `pip install torch` (it needs a GPU)",
                          end, about.torch);
   if (about.ended == "unsupported")
     return i18n::Format(
-        "{}its PyTorch {} is older than 2.0, the first version that records a memory history", end,
-        about.torch);
+        "{}the program's PyTorch {} is older than 2.0, the first version that records a memory "
+        "history",
+        end, about.torch);
   const bool used_cuda = std::any_of(seen.processes.begin(), seen.processes.end(),
                                      [](const About& process) { return process.begin_ns > 0; });
-  if (used_cuda) return i18n::Format("{}it ended before any of its history was written", end);
+  if (used_cuda) return i18n::Format("{}the program ended before it wrote any of its history", end);
   if (const About* failed = FirstFailure(seen); failed != nullptr)
-    return i18n::Format("{}it failed before it used CUDA: {}", end, WhyOf(*failed));
+    return i18n::Format("{}the program failed before it used CUDA: {}", end, WhyOf(*failed));
   if (!message.empty()) return message;
-  return i18n::Format("{}it imported torch and never used CUDA: nothing was allocated on the GPU",
-                      end);
+  return i18n::Format(
+      "{}the program imported torch but never used CUDA, so nothing was allocated on the GPU", end);
 }
 
 }  // namespace
@@ -68,14 +70,15 @@ std::string BeforeText(bool planned, std::string_view device, uint32_t steps,
                        std::string_view isolation) {
   if (!planned)
     return i18n::Text(
-        "The program runs on this computer's GPU and its allocator's history is recorded. Without "
-        "CUPTI, kernels and memcpys are not recorded, and times are the host's.");
+        "The program runs on this computer's GPU, and vramscope records the history of the caching "
+        "allocator. Without CUPTI, kernels and memcpys are not recorded, and times are measured on "
+        "the host.");
   const std::string until = steps == 0   ? i18n::Text("to its end")
                             : steps == 1 ? i18n::Text("for 1 optimizer step")
                                          : i18n::Format("for {} optimizer steps", steps);
   return i18n::Format(
-      "The program runs on an emulated {}, {}. Nothing is computed: losses are zero, accuracies 0 "
-      "or 100 %. {}",
+      "The program runs on an emulated {} {}. Nothing is computed: losses are zero, and accuracies "
+      "are 0 or 100 %. {}",
       device, until, isolation);
 }
 
@@ -84,7 +87,7 @@ std::string EndText(const Outcome& outcome) {
     return i18n::Format("the program was ended by signal {} ({}{})", outcome.signal,
                         strsignal(outcome.signal),
                         outcome.signal == SIGKILL
-                            ? i18n::Text(": by hand, or because this computer's memory ran out")
+                            ? i18n::Text(": manually, or because this computer ran out of memory")
                             : std::string());
   return i18n::Format("the program ended with status {}", outcome.exit_status);
 }
@@ -101,7 +104,8 @@ std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
   const auto told = [](const ProcessRun& run) { return run.about.ended == "end"; };
   if (outcome.signal == 0 || seen.runs.empty() || !std::ranges::all_of(seen.runs, told)) return "";
   return i18n::Format(
-      "{} after its last line, while the interpreter shut down; everything before that is complete",
+      "{} after its last line, while the interpreter shut down; the recording is complete up to "
+      "this point",
       EndText(outcome));
 }
 
@@ -110,7 +114,8 @@ std::string WarningOf(const Program& seen, const Outcome& outcome) {
   const About* const failed = outcome.exit_status == 0 ? FirstFailure(seen) : nullptr;
   if (failed == nullptr) return "";
   return i18n::Format(
-      "process {} failed ({}), but the program ended with status 0: that process's work is missing",
+      "process {} failed ({}), but the program ended with status 0. The trace lacks the work of "
+      "the failed process",
       failed->pid, ShortException(WhyOf(*failed)));
 }
 

@@ -108,7 +108,8 @@ std::string_view Rule(IdleCause cause) {
     case IdleCause::kOtherStream:
       return "the next work was queued, and began when work of another stream ended";
     case IdleCause::kUnknown:
-      return "the next work was queued before the gap, or its call was not recorded";
+      return "the next work was queued before the gap, or the call that launched it was not "
+             "recorded";
   }
   return "";
 }

@@ -293,7 +293,7 @@ std::vector<std::string> Oddities::Texts() const {
                 "end, or until another allocation reuses their memory: {}"),
       TEXT_MARK("allocations without a free entry; treated as freed just before another allocation "
                 "reused their memory: {}"),
-      TEXT_MARK("allocations that overlap a block not yet freed (entries are missing): {}"),
+      TEXT_MARK("allocations that overlap a block that is not yet freed (entries are missing): {}"),
       TEXT_MARK("allocations outside the segments in the file: {}"),
       TEXT_MARK("blocks larger than the file's settings allow; their size is derived from the next "
                 "block: {}"),

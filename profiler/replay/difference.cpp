@@ -55,66 +55,68 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   const std::string need = i18n::Format("{} are needed", Bytes(size));
   if (c.recorded_asks_driver) {
     return i18n::Format(
-        "{}; the model takes a cached block at {:#x}, but the recorded allocator requested memory "
-        "from the device. In the recording, this block was still in use, was reserved for larger "
-        "requests (max_split_size_mb), or belonged to another pool",
+        "{}; the replayed allocator takes a cached block at {:#x}, but the recorded allocator "
+        "requested memory from the device. In the recording, this block was still in use, was "
+        "reserved for larger requests (max_split_size_mb), or belonged to another pool",
         need, c.model.value_or(0));
   }
   const std::optional<Found> at = Find(model, c.recorded);
   if (!at.has_value()) {
-    return i18n::Format("{}; the recorded address is in no segment of the model", need);
+    return i18n::Format("{}; in the replay, the recorded address is in no segment", need);
   }
   const allocator::Block& b = at->block.block;
   const std::string asks =
       c.model.has_value()
-          ? i18n::Format("the model's best fit is at {:#x}", *c.model)
-          : i18n::Text("the model finds no cached block and requests memory from the device");
+          ? i18n::Format("the replayed allocator's best fit is at {:#x}", *c.model)
+          : i18n::Text(
+                "the replayed allocator finds no cached block and requests memory from the device");
   if (at->segment.stream != c.stream || at->segment.mempool != c.mempool) {
     return i18n::Format(
-        "{}; {}. In the model, the recorded address is in a segment of another stream or pool: {}",
+        "{}; {}. In the replay, the recorded address is in a segment of another stream or pool: {}",
         need, asks, Text(at->segment));
   }
   if (at->block.live && !(c.model.has_value() && *c.model == b.address)) {
     return i18n::Format(
-        "{}; {}. In the model, the recorded address is in a block in use ({} at {:#x}). The "
-        "recording may lack the free of this block or contain it too late, or the block may be "
-        "shorter",
+        "{}; {}. In the replay, the recorded address is in a block that is in use ({} at {:#x}). "
+        "The recording may lack the free of this block or contain the free too late, or the block "
+        "may be shorter",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   // A live block here can be the new one, because CauseOf() runs after the model's allocation.
   if (at->block.live && b.address != c.recorded) {
     return i18n::Format(
-        "{}; {}. The recorded block begins {} later in the same free block of the model. The "
-        "recording may lack the block before it, or that block may be larger than recorded",
+        "{}; {}. In the replay, the recorded block begins {} later in the same free block. The "
+        "recording may lack the preceding block, or the preceding block may be larger than "
+        "recorded",
         need, asks, Bytes(c.recorded - b.address));
   }
   if (b.address != c.recorded && !at->block.live) {
     return i18n::Format(
-        "{}; {}. The recorded block begins {} after the start of a free block of the model ({} at "
-        "{:#x}). The recording may lack the block before it, or that block may be larger than "
-        "recorded",
+        "{}; {}. In the replay, the recorded block begins {} after the start of a free block ({} "
+        "at {:#x}). The recording may lack the preceding block, or the preceding block may be "
+        "larger than recorded",
         need, asks, Bytes(c.recorded - b.address), Bytes(b.bytes_rounded), b.address);
   }
   if (!at->block.live && b.bytes_rounded < size) {
     return i18n::Format(
-        "{}; {}. At the recorded address, the model has a free block of only {}. In the recording, "
-        "the memory after that block must have been free too",
+        "{}; {}. In the replay, the free block at the recorded address has only {}. In the "
+        "recording, the memory after that block must have been free too",
         need, asks, Bytes(b.bytes_rounded));
   }
   if (!at->block.live && !at->block.mapped) {
-    return i18n::Format("{}; {}. In the model, no memory is mapped at the recorded address", need,
+    return i18n::Format("{}; {}. In the replay, no memory is mapped at the recorded address", need,
                         asks);
   }
   if (c.model.has_value()) {
     return i18n::Format(
-        "{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the model's "
-        "block may still have been in use by another stream, or may have been smaller. Other "
+        "{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the block of the "
+        "best fit may still have been in use by another stream, or may have been smaller. Other "
         "settings may also have rounded the request differently",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   return i18n::Format(
       "{}; {}, although {} are free at the recorded address. A setting (max_split_size_mb) forbids "
-      "their use",
+      "the use of this memory",
       need, asks, Bytes(b.bytes_rounded));
 }
 
@@ -136,11 +138,11 @@ std::string CauseOfRetained(const CachingAllocator& model, uint64_t address, uin
   }
   if (!first.has_value()) {
     return i18n::Text(
-        "the model uses none of this memory. The recorded allocator released it for another reason "
-        "(garbage collection or a released pool)");
+        "in the replay, none of this memory is in use. The recorded allocator released the memory "
+        "for another reason (garbage collection or a released pool)");
   }
   return i18n::Format(
-      "in the model, {} of this memory are still in use; the first such block is at {:#x}",
+      "in the replay, {} of this memory are still in use; the first block in use is at {:#x}",
       Bytes(used), first->address);
 }
 

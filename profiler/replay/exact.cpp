@@ -64,7 +64,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const RecordedState start = StateBefore(trace_, begin_, conf_);
     if (start.blocks_left_out > 0) {
       out_.warnings.push_back(i18n::English(
-          "left out of the start state: {} outside all segments or overlapping other blocks",
+          "left out of the replay's start state, because they are outside all segments or overlap "
+          "other blocks: {}",
           start.blocks_left_out == 1 ? i18n::English("{} block", start.blocks_left_out)
                                      : i18n::English("{} blocks", start.blocks_left_out)));
     }
@@ -118,11 +119,12 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const bool same_bytes = wanted.expandable || s.bytes == wanted.bytes;
     if (next->kind != EventKind::kSegmentAlloc || !same_bytes || s.stream != wanted.stream ||
         s.pool != wanted.pool || s.mempool != wanted.mempool || s.expandable != wanted.expandable) {
-      Differ(next->event, i18n::Format("a segment: recorded {}, model {}", Text(s), Text(wanted)),
+      Differ(next->event,
+             i18n::Format("a segment: recorded {}, but replayed {}", Text(s), Text(wanted)),
              next->kind != EventKind::kSegmentAlloc ? i18n::Text("the recording maps pages instead")
              : s.bytes != wanted.bytes
                  ? i18n::Text("with another large_segment_size_mb or roundup_power2_divisions, the "
-                              "model would request another size")
+                              "replayed allocator would request a different size")
                  : i18n::Text("the request belongs to another stream or pool"));
       return std::nullopt;
     }
@@ -136,9 +138,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (next == nullptr) return false;
     if (next->kind != EventKind::kSegmentMap || next->address != address || next->bytes != bytes) {
       Differ(next->event,
-             i18n::Format("pages: recorded {} at {:#x}, model {} at {:#x}", Bytes(next->bytes),
-                          next->address, Bytes(bytes), address),
-             i18n::Text("the model maps the lowest addresses with enough room"));
+             i18n::Format("mapped pages: recorded {} at {:#x}, but replayed {} at {:#x}",
+                          Bytes(next->bytes), next->address, Bytes(bytes), address),
+             i18n::Text("the replayed allocator maps the lowest addresses with enough room"));
       return false;
     }
     next->done = true;
@@ -286,10 +288,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
                    .recorded_asks_driver = left,
                    .model = got.ok() ? std::optional(got->address) : std::nullopt});
       Differ(i,
-             i18n::Format(
-                 "alloc of {} on stream {}: recorded at {:#x}{}, model {}", Bytes(bytes), stream,
-                 a.address[id], left ? i18n::Text(" in a new segment") : std::string(),
-                 got.ok() ? i18n::Format("at {:#x}", got->address) : i18n::Text("finds no memory")),
+             i18n::Format("alloc of {} on stream {}: recorded at {:#x}{}, but the replay {}",
+                          Bytes(bytes), stream, a.address[id],
+                          left ? i18n::Text(" in a new segment") : std::string(),
+                          got.ok() ? i18n::Format("places it at {:#x}", got->address)
+                                   : i18n::Text("finds no memory")),
              cause);
     }
     window_.clear();
@@ -344,7 +347,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     failing_ = false;
     if (got.ok()) {
       Differ(i, i18n::Format("a request of {} ran out of memory", Bytes(bytes)),
-             i18n::Format("the model serves it from a cached block at {:#x}", got->address));
+             i18n::Format("the replayed allocator serves the request from a cached block at {:#x}",
+                          got->address));
     }
     if (!differed_) LeftOver();
     window_.clear();
@@ -383,8 +387,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const auto asked = std::find_if(window_.begin(), window_.end(),
                                     [](const Recorded& r) { return !r.gives_back(); });
     if (asked != window_.end() && asked->kind != EventKind::kOutOfMemory) {
-      Differ(asked->event, i18n::Format("{} without a request", Text(asked->segment)),
-             i18n::Text("the allocation that caused it is not in the recording"));
+      Differ(asked->event, i18n::Format("a segment without a request: {}", Text(asked->segment)),
+             i18n::Text("the allocation that caused this segment is not in the recording"));
       return Resync(i - 1);
     }
     if (!EmptyCache()) return Resync(i - 1);
@@ -407,11 +411,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   void LeftOver() {
     for (const Recorded& r : window_) {
       if (r.done || !r.gives_back()) continue;
-      Differ(
-          r.event,
-          i18n::Format("{} at {:#x} is released to the device in the recording, not in the model",
-                       Bytes(r.bytes), r.address),
-          CauseOfRetained(*model_, r.address, r.bytes));
+      Differ(r.event,
+             i18n::Format(
+                 "{} at {:#x} is released to the device in the recording, but not in the replay",
+                 Bytes(r.bytes), r.address),
+             CauseOfRetained(*model_, r.address, r.bytes));
       return;
     }
   }
@@ -425,10 +429,11 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     }
     if (s.expandable && kind == EventKind::kSegmentFree) return;  // releases only addresses
     Differ(at_,
-           i18n::Format("{} at {:#x} is released to the device in the model, not in the recording",
-                        Bytes(bytes), address),
-           i18n::Format("the model uses none of this memory ({}). In the recording, it may still "
-                        "be in use, or the device was not full",
+           i18n::Format(
+               "{} at {:#x} is released to the device in the replay, but not in the recording",
+               Bytes(bytes), address),
+           i18n::Format("in the replay, none of this memory is in use ({}). In the recording, the "
+                        "memory may still have been in use, or the device was not full",
                         Text(s)));
   }
 

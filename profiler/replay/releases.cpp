@@ -393,7 +393,7 @@ class Finder {
     if (less_than_ != kNothing) capacity.less_than = std::max(less_than_, capacity.bytes + 1);
     if (capacity.source == Capacity::Source::kOutOfMemory && had_ > 0) {
       capacity.evidence =
-          i18n::Format("inferred: when memory ran out, the sum of reserved and free memory was {}",
+          i18n::Format("inferred: reserved and free memory added up to {} when memory ran out",
                        FormatBytes(had_));
     } else if (capacity.source != Capacity::Source::kUnknown) {
       const std::string seen =
@@ -402,7 +402,7 @@ class Finder {
                  : capacity.seen == 1 ? i18n::Text("1 flush of the cache")
                                : i18n::Format("{} flushes of the cache", capacity.seen);
       capacity.evidence =
-          i18n::Format("inferred: at most {} were reserved, and {} did not fit ({})",
+          i18n::Format("inferred from {2}: at most {0} were reserved, and {1} did not fit",
                        FormatBytes(most_), FormatBytes(less_than_), seen);
     }
   }
@@ -496,7 +496,7 @@ std::string_view Name(Evidence evidence) {
     case Evidence::kRoom:
       return "there was room";
     case Evidence::kNoRoom:
-      return "the request needed more than was ever reserved";
+      return "the request needed more memory than was ever reserved";
     case Evidence::kRanOut:
       return "the request ran out of memory";
     case Evidence::kPart:

@@ -68,7 +68,7 @@ struct Capacity {
   uint64_t less_than = 0;  // the lowest total that did not fit; 0: none
   uint64_t seen = 0;       // number of releases or failed allocations used as evidence
   bool inferred() const { return source == Source::kOutOfMemory || source == Source::kReleases; }
-  std::string evidence;  // "inferred: ...", one translated sentence; "" if unknown
+  std::string evidence;  // "inferred ...", one translated sentence; "" if unknown
 };
 std::string_view Name(Capacity::Source source);  // "releases"
 

@@ -69,8 +69,8 @@ namespace {
 
 absl::Status NoHistory() {
   return absl::FailedPreconditionError(
-      i18n::Text("the file holds the state of memory at one time and no history to replay; record "
-                 "one with torch.cuda.memory._record_memory_history()"));
+      i18n::Text("the file contains the state of memory at one point in time, but no history to "
+                 "replay; record a history with torch.cuda.memory._record_memory_history()"));
 }
 
 // Whether the options ask for no change of the recorded run.

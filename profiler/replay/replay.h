@@ -59,7 +59,7 @@ struct ReplayOptions {
 
 struct Difference {
   trace::EventIndex event = 0;
-  std::string what;   // "alloc of 1,048,576 B: recorded 0x7f.., model 0x7f.."
+  std::string what;   // "alloc of 1,048,576 B: recorded at 0x7f.., but the replay .."
   std::string cause;  // the model's alternatives, and a rule that explains the recording
 };
 

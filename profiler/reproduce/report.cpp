@@ -130,8 +130,8 @@ std::string SolvedText(const Solved& solved) {
     return i18n::Format("no value could be computed for {} ({}): {}", solved.open->name,
                         i18n::Text(solved.open->what), std::string(solved.status.message()));
   return i18n::Format(
-      "{} = {} ({}): the publication does not state this value. It was computed from {} of {}, and "
-      "is used for all other experiments",
+      "{} = {} ({}): the publication does not state this value. It was computed from the published "
+      "{} of {}, and all other experiments use it",
       solved.open->name, *solved.value, i18n::Text(solved.open->what), solved.open->figure,
       solved.open->experiment);
 }

@@ -101,7 +101,7 @@ void Session::Require(const Experiment& experiment) {
 void Session::StartSearch(Search& search) {
   if (search.figure == nullptr || !search.figure->published.has_value()) {
     Settle(search, std::nullopt,
-           absl::InternalError(i18n::Text("the experiment does not name the figure to solve for")));
+           absl::InternalError(i18n::Text("the experiment does not name the value to solve for")));
     return;
   }
   Continue(search);

@@ -153,10 +153,9 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
     const uint64_t megabytes = Whole(from).value_or(0);
     const bool good_value = value == 0 || (std::has_single_bit(value) && value <= kMost);
     if ((from != ">" && !std::has_single_bit(megabytes)) || !good_value) {
-      return Bad(
-          s.key, row,
-          i18n::Text("expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), "
-                     "and MEGABYTES may be \">\" (everything above the last row)"));
+      return Bad(s.key, row,
+                 i18n::Text("expected MEGABYTES:DIVISIONS, both powers of two. DIVISIONS may be 0 "
+                            "(off), and MEGABYTES may be \">\" (all sizes above the last row)"));
     }
     const auto divisions = static_cast<uint32_t>(value);
     if (from == ">") {
@@ -179,9 +178,9 @@ absl::Status TakeIgnored(const Setting& s, AllocConf& conf) {
   absl::Status status = absl::OkStatus();
   if (s.key == "backend") {
     if (s.value == "cudaMallocAsync") {
-      return Bad(
-          s.key, s.value,
-          i18n::Text("it uses the driver's memory pools, which are not modelled; use native"));
+      return Bad(s.key, s.value,
+                 i18n::Text("this backend uses the driver's memory pools, which vramscope does not "
+                            "model; use native"));
     }
     if (s.value != "native")
       status = Bad(s.key, s.value, i18n::Text("choose from: native, cudaMallocAsync"));

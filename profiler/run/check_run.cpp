@@ -42,7 +42,7 @@ absl::Status CheckSizes(const RunConfig& config) {
   if (config.batch % config.micro_batches != 0) {
     return Bad(
         i18n::Format("batch = {} cannot be divided into micro_batches = {}: batch is the number of "
-                     "samples of one optimizer step; choose a divisor of it",
+                     "samples in one optimizer step, and micro_batches must be a divisor of it",
                      config.batch, config.micro_batches));
   }
   return absl::OkStatus();
@@ -52,8 +52,8 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
   if (config.Get("attention").starts_with("flash") && model.sliding_window > 0 &&
       config.seq >= model.sliding_window) {
     return Bad(
-        i18n::Format("attention=flash cannot apply a sliding window of {} to sequences of {}; use "
-                     "attention=math or eager, or seq < {}",
+        i18n::Format("attention=flash cannot apply a sliding window of {} tokens to sequences of "
+                     "{} tokens. Use attention=math or attention=eager, or set seq below {}",
                      model.sliding_window, config.seq, model.sliding_window));
   }
   return absl::OkStatus();
@@ -62,8 +62,8 @@ absl::Status CheckWindow(const RunConfig& config, const ModelConfig& model) {
 absl::Status CheckFamily(const RunConfig& config, const ModelConfig& model) {
   // GPT-2's positions end where their table ends. Rotary positions of other models do not end.
   if (model.family == Family::kGpt2 && config.seq > model.max_positions) {
-    return Bad(i18n::Format("seq = {} is longer than the model's {} positions", config.seq,
-                            model.max_positions));
+    return Bad(i18n::Format("seq = {} is longer than the model's maximum of {} positions",
+                            config.seq, model.max_positions));
   }
   return absl::OkStatus();
 }
@@ -146,7 +146,7 @@ std::vector<Assumption> WeightAssumptions(const RunConfig& config, const ModelCo
       names.push_back(fmt::format("{} more", model.unknown.size() - kMost));
     }
     for (std::string& name : names) name = name.substr(0, 60);
-    out.push_back({i18n::English("these keys are unknown here and have no effect: {}",
+    out.push_back({i18n::English("vramscope does not know these keys, so they have no effect: {}",
                                  fmt::join(names, ", ")),
                    "config.json"});
   }
@@ -233,9 +233,9 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
   if (!matters) return;
   const int64_t matrices = model.tie_embeddings ? 1 : 2;
   out.push_back(
-      {TEXT_MARK("prepare_model_for_kbit_training is not called. Calling it "
-                 "(prepare_kbit_training=true) casts norms, embeddings and the output "
-                 "layer to fp32; the output layer and the embedding then need this much more"),
+      {TEXT_MARK("prepare_model_for_kbit_training is not called. With prepare_kbit_training=true, "
+                 "this function casts norms, embeddings and the output layer to fp32. The output "
+                 "layer and the embedding then need this much more memory"),
        i18n::English("setting: {}", "prepare_kbit_training"),
        2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
@@ -274,8 +274,8 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
 }
 
 Assumption HostAssumption() {
-  return {TEXT_MARK("every host is assumed to launch a kernel in 10 us; a step that waits for its "
-                    "host may take more or less time"),
+  return {TEXT_MARK("every host is assumed to launch a kernel in 10 us. If a step waits for its "
+                    "host, it may take more or less time than planned"),
           TEXT_MARK("host times")};
 }
 
@@ -284,20 +284,20 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   const bool of_table = device.key.find_first_of(":=") == std::string::npos;
   std::string takes;
   if (!growth.driver.empty()) {
-    takes = i18n::English("what was measured (driver {}, {}) on a GPU like {}", growth.driver,
-                          growth.with, device.name);
+    takes = i18n::English("the amount that was measured (driver {}, {}) on a GPU like {}",
+                          growth.driver, growth.with, device.name);
   } else if (of_table) {
-    takes = i18n::English("what the device table states for {}", device.name);
+    takes = i18n::English("the amount that the device table states for {}", device.name);
   } else if (device.key.find("context=") != std::string::npos) {
-    takes = i18n::English("what was given for {}", device.name);
+    takes = i18n::English("the amount that was given for {}", device.name);
   } else {
-    takes = i18n::English("as much as on the GPU from which the missing values of {} are taken",
+    takes = i18n::English("the same amount as on the GPU that provides the missing values of {}",
                           device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
   const bool shared = all.ok() && all->integrated;
-  return {shared ? i18n::English("CUDA context and libraries take {}; nothing else uses the memory "
-                                 "that GPU and processor share",
+  return {shared ? i18n::English("CUDA context and libraries take {}. Nothing else uses the memory "
+                                 "that the GPU shares with the processor",
                                  takes)
                  : i18n::English("CUDA context and libraries take {}", takes),
           of_table ? i18n::English("device table: {}", device.key)

@@ -131,7 +131,8 @@ int64_t ConfigReader::Classes() {
   constexpr int64_t kMost = 10'000'000;
   const int64_t count = listed ? static_cast<int64_t>(names->size()) : 2;
   if (listed && count < 2)
-    Fail(i18n::Text("one entry in id2label means regression, which is not supported"));
+    Fail(
+        i18n::Text("a single entry in id2label means regression, and regression is not supported"));
   return Integer({"num_labels"}, 2, kMost, count);
 }
 

@@ -117,7 +117,7 @@ bool IsName(std::string_view text) {
 }
 
 const std::array kFigures = {
-    Figure{"name", TEXT_MARK("expected up to 120 characters without comma and semicolon"),
+    Figure{"name", TEXT_MARK("expected up to 120 characters, without commas and semicolons"),
            [](std::string_view t, Device& d) {
              t = base::Trimmed(t);
              if (IsName(t)) d.name = t;
@@ -218,7 +218,7 @@ const Figure* FindFigure(std::string_view name) {
 absl::Status UnknownFigure(std::string_view name) {
   const std::vector<std::string_view> names = FigureNames();
   const std::string_view near = Nearest(name, names.data(), names.data() + names.size());
-  return Bad(i18n::Format("no figure is called {}{}; figures are: like, {}", Quoted(name),
+  return Bad(i18n::Format("unknown property {}{}; the properties are: like, {}", Quoted(name),
                           near.empty() ? "" : i18n::Format(" (did you mean \"{}\"?)", near),
                           fmt::join(names, ", ")));
 }
@@ -239,7 +239,8 @@ std::string Slug(std::string_view name) {
 absl::Status UnknownName(std::string_view name) {
   if (name.ends_with(".json") || name.find('/') != std::string_view::npos) {
     return Bad(
-        i18n::Format("{} is a file; give a file with --device, --set device=... or in a run.json",
+        i18n::Format("{} is the name of a file. Give a file with --device, with --set device=..., "
+                     "or in a run.json",
                      Quoted(name)));
   }
   std::vector<std::string_view> keys;
@@ -247,8 +248,8 @@ absl::Status UnknownName(std::string_view name) {
   const std::string slug = Slug(name);
   const std::string_view near = Nearest(slug, keys.data(), keys.data() + keys.size());
   return Bad(i18n::Format(
-      "no {} in the device table{}; choose from `vramscope devices`, or give figures: "
-      "memory=24GiB,compute_capability=8.6,multiprocessors=28",
+      "the device table has no {}{}. Choose a name that `vramscope devices` lists, or give "
+      "properties: memory=24GiB,compute_capability=8.6,multiprocessors=28",
       Quoted(name), near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near)));
 }
 
@@ -275,9 +276,9 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   d.peers = Peers::kNone;
   d.sources.Take("mig", {"memory", "multiprocessors"});
   d.sources.Assume({"l2", "memory_bus", "bandwidth"},
-                   TEXT_MARK("in proportion to its memory, by NVIDIA's MIG user guide"));
+                   TEXT_MARK("in proportion to its memory, according to NVIDIA's MIG user guide"));
   d.sources.Assume({"fp32", "tf32", "bf16"}, TEXT_MARK("in proportion to its multiprocessors"));
-  d.sources.Assume({"context"}, TEXT_MARK("as of the whole GPU"));
+  d.sources.Assume({"context"}, TEXT_MARK("same as for the whole GPU"));
   d.sources.Give({"peers"}, TEXT_MARK("slices cannot access another GPU's memory"));
   d.source = fmt::format("a MIG slice of {}: {}", whole.name, d.sources.Text());
   return d;
@@ -303,8 +304,9 @@ absl::StatusOr<Device> Named(std::string_view text) {
     for (const Device& d : DeviceTable()) {
       if (!MigSlicesOf(d.key).empty()) others.push_back(d.key);
     }
-    return Bad(i18n::Format("{} has no MIG in the device table; these have: {}", whole->key,
-                            fmt::join(others, ", ")));
+    return Bad(
+        i18n::Format("the device table has no MIG profiles for {}; GPUs with MIG profiles: {}",
+                     whole->key, fmt::join(others, ", ")));
   }
   return Bad(i18n::Format("{} has no MIG profile {}; its profiles are: {}", whole->key,
                           Quoted(profile), fmt::join(names, ", ")));
@@ -368,7 +370,7 @@ void Fill(Device& d, const std::set<std::string_view>& given) {
   if (open("bf16")) d.bf16_flops = d.fp32_flops * (like.bf16_flops / like.fp32_flops);
   if (open("peers")) d.peers = like.peers;
   d.sources.Give(FiguresAmong(given), TEXT_MARK("given"));
-  d.sources.Assume(assumed, "as the " + like.name);
+  d.sources.Assume(assumed, "like the " + like.name);
   d.source = d.sources.Text();
 }
 
@@ -388,7 +390,8 @@ void Change(Device& d, const Device& base, const std::set<std::string_view>& giv
     if (!given.contains("fp32")) d.fp32_flops *= faster;
     if (!given.contains("tf32")) d.tf32_flops *= faster;
     if (!given.contains("bf16")) d.bf16_flops *= faster;
-    d.sources.Assume({"fp32", "tf32", "bf16"}, TEXT_MARK("by multiprocessors and clock"));
+    d.sources.Assume({"fp32", "tf32", "bf16"},
+                     TEXT_MARK("in proportion to multiprocessors and clock"));
   }
   d.sources.Give(FiguresAmong(given), TEXT_MARK("given"));
   d.source = d.sources.Text();
@@ -459,7 +462,7 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
   }
   if (d.context_bytes >= d.memory_bytes) {
     return Bad(i18n::Format(
-        "memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE",
+        "memory: {} cannot hold the CUDA context of {}; set more memory, or a smaller context=SIZE",
         FormatBytes(d.memory_bytes), FormatBytes(d.context_bytes)));
   }
   // Writes the normalised text: the given figures, in the order of kFigures.
@@ -473,9 +476,10 @@ absl::StatusOr<Device> DeviceFromFigures(const Figures& figures) {
 
 absl::StatusOr<Device> DeviceFromText(std::string_view text) {
   if (text.size() > kMaxText)
-    return Bad(i18n::Format(
-        "the device description has {} bytes, more than a GPU name or NAME=VALUE list may have",
-        text.size()));
+    return Bad(
+        i18n::Format("the device description has {} bytes, which is too long for a GPU name or a "
+                     "NAME=VALUE list",
+                     text.size()));
   if (text.find_first_of("=,") == std::string_view::npos) return Named(text);
   Figures figures;
   while (true) {
@@ -490,7 +494,7 @@ absl::StatusOr<Device> DeviceFromText(std::string_view text) {
     } else if (figures.empty()) {
       figures.emplace_back(kLike, part);
     } else {
-      return Bad(i18n::Format("{} is not a figure; write NAME=VALUE", Quoted(part)));
+      return Bad(i18n::Format("{} is not of the form NAME=VALUE", Quoted(part)));
     }
     const size_t comma = text.find(',');
     if (comma == std::string_view::npos) break;

@@ -25,12 +25,10 @@ std::optional<Evidence> EvidenceOf(const RunConfig& config) {
   if (config.backend != Backend::kPlan || (config.seq != 128 && config.seq != 256) ||
       !IsBasics(config, config.seq))
     return std::nullopt;
-  return Evidence{
-      kReservedWithin,
-      TEXT_MARK(
-          "A training step of this run was recorded on a GPU: every allocation and free of the "
-          "plan's last step equals the recording's, and reserved memory differed by at most 40 "
-          "MiB.")};
+  return Evidence{kReservedWithin,
+                  TEXT_MARK("A training step of this run was recorded on a GPU. All allocations "
+                            "and frees in the plan's last step are the same as in the recording, "
+                            "and reserved memory differed by at most 40 MiB.")};
 }
 
 }  // namespace vramscope::run

@@ -117,12 +117,11 @@ std::vector<KeySpec> DeviceSpecs() {
   std::vector<KeySpec> specs;
   specs.push_back(
       {.key = "device",
-       .help = TEXT_MARK(
-           "GPU to plan for: a name of the device table, a MIG slice (\"a100-80gb:1g.10gb\"), "
-           "a file or figures"),
+       .help = TEXT_MARK("GPU to plan for: a name in the device table, a MIG slice "
+                         "(\"a100-80gb:1g.10gb\"), a device file, or properties (NAME=VALUE)"),
        .kind = ValueKind::kText,
-       .expected = TEXT_MARK(
-           "expected a GPU of the device table (`vramscope devices` lists them), or its figures"),
+       .expected = TEXT_MARK("expected the name of a GPU in the device table (`vramscope devices` "
+                             "lists the names), or the properties of a GPU"),
        .apply = [](RunConfig& c, std::string_view v) { c.device = FindDevice(v).value().key; },
        .text = [](const RunConfig& c) { return c.device; },
        .check = [](std::string_view v) { return FindDevice(v).status(); },
@@ -171,9 +170,9 @@ std::vector<KeySpec> MakeSpecs() {
                       65536, [](RunConfig& c) -> int& { return c.batch; }));
   // If seq is not a number, the builder stores the value in other settings (seq.h).
   KeySpec seq = Integer("seq",
-                        TEXT_MARK("tokens in a sample; or the lengths of successive micro-batches: "
+                        TEXT_MARK("tokens in a sample. Or the lengths of successive micro-batches: "
                                   "a list (\"400,1536,400\"), ranges (\"256-1024\"), or a file "
-                                  "with lines \"length,count\", from which lengths are drawn"),
+                                  "with lines \"length,count\" from which vramscope draws lengths"),
                         1, 1 << 20, [](RunConfig& c) -> int& { return c.seq; });
   seq.expected = ExpectedSeq();
   seq.is_list = seq.numbers_in_list = true;
@@ -195,10 +194,11 @@ std::vector<KeySpec> MakeSpecs() {
                .check = [](std::string_view v) { return ParseAllocConf(v).status(); }});
   s.push_back(Integer("seed", TEXT_MARK("seed of weights and data"), -0x1p63, 0x1p63,
                       [](RunConfig& c) -> int64_t& { return c.seed; }));
-  s.push_back(ChoiceKey("backend",
-                        TEXT_MARK("plan: nothing is computed; cpu, cuda: the step really runs"),
-                        {Backend::kPlan, Backend::kCpu, Backend::kCuda}, {},
-                        [](RunConfig& c) -> Backend& { return c.backend; }));
+  s.push_back(ChoiceKey(
+      "backend",
+      TEXT_MARK("`plan` computes nothing; `cpu` and `cuda` compute the steps on that device"),
+      {Backend::kPlan, Backend::kCpu, Backend::kCuda}, {},
+      [](RunConfig& c) -> Backend& { return c.backend; }));
   for (const TechniqueDeclaration& technique : TheCatalogue().techniques) {
     for (const SettingDeclaration& setting : technique.settings) s.push_back(Declared(setting));
   }

@@ -52,7 +52,8 @@ absl::StatusOr<LengthHistogram> ParseHistogram(std::string_view text) {
     if (!length.ok() || !count.ok() || *length < 1 || *length > kMaxLength || *count < 0 ||
         *count > kMaxCount) {
       return absl::InvalidArgumentError(i18n::Format(
-          "line {} is not \"length,count\" with a length from 1 to {}", number, kMaxLength));
+          "line {} does not have the form \"length,count\", with a length from 1 to {}", number,
+          kMaxLength));
     }
     if (*count > 0) counts[static_cast<int>(*length)] += static_cast<uint64_t>(*count);
   }

@@ -107,8 +107,9 @@ absl::StatusOr<ModelConfig> ParseBasics(const json& object, ModelConfig config) 
   config.kv_heads = config.heads;
   config.head_dim = config.hidden_size / config.heads;
   if (config.hidden_size % (2 * config.heads) != 0) {
-    reader.Fail(i18n::Format("hidden_size {} is not a multiple of twice num_attention_heads {}",
-                             config.hidden_size, config.heads));
+    reader.Fail(i18n::Format(
+        "hidden_size {} is not a multiple of 2 x num_attention_heads (num_attention_heads is {})",
+        config.hidden_size, config.heads));
   }
   if (!reader.status().ok()) return reader.status();
   return config;

@@ -166,8 +166,8 @@ absl::Status TakeOtherKeys(const json& object, ModelConfig& config) {
       if (kind == "full_attention") continue;
       if (kind == "sliding_attention" && config.sliding_window > 0) continue;
       return absl::InvalidArgumentError(
-          i18n::Format("config.json: layer_types contains {}, which is not supported; supported "
-                       "types are full_attention and, if sliding_window is set, sliding_attention",
+          i18n::Format("config.json: layer_types contains {}, but only full_attention and (if "
+                       "sliding_window is set) sliding_attention are supported",
                        Quoted(kind)));
     }
   }

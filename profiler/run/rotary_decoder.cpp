@@ -60,8 +60,8 @@ int64_t RotaryWidth(ConfigReader& reader, int64_t head_dim, double fallback) {
   const auto width = static_cast<int64_t>(static_cast<double>(head_dim) * share);
   if (width < 2 || width % 2 != 0) {
     reader.Fail(
-        i18n::Format("partial_rotary_factor {} of a head size of {} gives {}; rotary positions "
-                     "need an even number",
+        i18n::Format("partial_rotary_factor {} and head size {} give {} rotary dimensions; rotary "
+                     "positions need an even number",
                      share, head_dim, width));
   }
   return width;
@@ -92,8 +92,8 @@ absl::Status ReadRotaryDecoder(const json& object, const RotaryDecoderKeys& keys
                              config.heads, config.kv_heads));
   }
   if (config.head_dim % 2 != 0) {
-    reader.Fail(
-        i18n::Format("head size {} is odd; rotary positions need an even number", config.head_dim));
+    reader.Fail(i18n::Format("head size {} is odd; rotary positions need an even head size",
+                             config.head_dim));
   }
   config.max_positions =
       reader.Integer({"max_position_embeddings"}, 1, kMaxPositions, config.max_positions);

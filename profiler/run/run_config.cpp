@@ -287,7 +287,8 @@ absl::StatusOr<RunConfig> RunConfigBuilder::Build() const {
   const int64_t tokens = int64_t{config.batch} * config.seq;
   if (tokens > kMaxTokens) {
     return absl::InvalidArgumentError(
-        i18n::Format("batch: {} x seq {} are {} tokens in a forward pass; at most {} are allowed",
+        i18n::Format("batch: {} samples with seq {} have {} tokens in a forward pass; at most {} "
+                     "tokens are allowed",
                      config.batch, config.seq, tokens, kMaxTokens));
   }
   return config;

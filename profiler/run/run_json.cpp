@@ -57,10 +57,13 @@ std::string SnakeCase(std::string_view text) {
   return out;
 }
 
+bool Known(std::string_view path) { return IsLeaf(path) || !KeysOfGroup(path).empty(); }
+
 std::string WhatIsExpected(std::string_view path) {
   if (path == "model") return i18n::Text("expected the name of a preset in quotes");
   if (path == "model_config_json") {
-    return i18n::Text("expected the text of a config.json as one string; --model reads a file");
+    return i18n::Text(
+        "expected the text of a config.json as one string. To read a file, use --model");
   }
   return Expected(*FindSpec(path));
 }
@@ -149,8 +152,6 @@ class SettingsReader : public nlohmann::json_sax<json> {
   }
 
  private:
-  static bool Known(std::string_view path) { return IsLeaf(path) || !KeysOfGroup(path).empty(); }
-
   // A number, true or false.
   bool Plain(std::string text) {
     if (in_device_) return Figure(std::move(text));
@@ -227,6 +228,8 @@ nlohmann::ordered_json Value(const std::string& key, const std::string& text) {
 }
 
 }  // namespace
+
+bool IsRunKey(std::string_view key) { return Known(key) || Known(SnakeCase(key)); }
 
 std::string JsonFromSettings(const Settings& settings) {
   nlohmann::ordered_json out = nlohmann::ordered_json::object();

@@ -20,6 +20,9 @@ namespace vramscope::run {
 // not JSON or not an object; a key is unknown or repeated; a value has a type that its key does not
 // allow. Messages suggest a correction, such as the nearest key.
 absl::StatusOr<Settings> SettingsFromJson(std::string_view json);
+// Returns whether a run.json may have this key at its top level: a setting, dotted or in camelCase,
+// or a group of settings.
+bool IsRunKey(std::string_view key);
 // Writes settings as the text of a run.json: nested keys, and one setting per line.
 std::string JsonFromSettings(const Settings& settings);
 

@@ -14,9 +14,9 @@ namespace vramscope::run {
 namespace {
 
 constexpr std::string_view kExpected = TEXT_MARK(
-    "expected the tokens of a sample, from 1 to 1048576; or a list (\"400,1536,400\") or ranges "
-    "(\"256-1024\") for at most 4096 successive micro-batches; or a file with lines "
-    "\"length,count\", from which each micro-batch draws its samples");
+    "expected one of these: the number of tokens in a sample, from 1 to 1048576; a list of lengths "
+    "(\"400,1536,400\") or ranges (\"256-1024\") for at most 4096 successive micro-batches; or a "
+    "file with lines \"length,count\", from which vramscope draws the samples of each micro-batch");
 constexpr size_t kFewCharacters = 24;
 
 absl::StatusOr<Seq> OfFile(std::string_view text) {

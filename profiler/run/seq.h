@@ -17,7 +17,7 @@
 
 namespace vramscope::run {
 
-// Returns the error text for values that are not allowed: "expected the tokens of a sample, ...".
+// Returns the error text for values that are not allowed: "expected one of these: ...".
 std::string_view ExpectedSeq();
 
 struct Seq {

@@ -18,10 +18,12 @@ constexpr std::string_view kNames = TEXT_MARK(
     "expected module names with commas between them, such as \"q_proj,v_proj\"; a run.json may "
     "write [\"q_proj\", \"v_proj\"]");
 constexpr std::string_view kPattern = TEXT_MARK(
-    "expected all, first-layer, last-layer or a pattern over parameter names, such as \"*.mlp.*\"");
+    "expected \"all\", \"first-layer\", \"last-layer\", or a pattern over parameter names, such as "
+    "\"*.mlp.*\"");
 constexpr std::string_view kLengths = TEXT_MARK(
     "expected a list (\"400,1536,400\") or ranges (\"256-1024\") of lengths for at most 4096 "
-    "successive micro-batches, each from 1 to 1048576; empty: every length is seq");
+    "successive micro-batches, each length from 1 to 1048576. If the value is empty, every length "
+    "is seq");
 constexpr std::string_view kPath =
     TEXT_MARK("expected the path of a file, at most 4096 characters");
 constexpr int64_t kMaxLength = 1 << 20;
@@ -80,7 +82,8 @@ absl::StatusOr<std::string> Path(std::string_view text) {
 
 // Checks a value for the caching allocator's setting `kSetting`; "" means PyTorch's default.
 constexpr std::string_view kAllocator = TEXT_MARK(
-    "expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch's default");
+    "expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or an empty value for PyTorch's "
+    "default");
 
 template <const char* kSetting>
 absl::StatusOr<std::string> Allocator(std::string_view text) {

@@ -85,7 +85,7 @@ absl::StatusOr<uint64_t> ParseBytes(std::string_view text) {
   constexpr double kMost = 1152921504606846976.0;  // 2^60
   if (bytes > kMost) {
     return absl::InvalidArgumentError(
-        i18n::Format("{} is too large a size (at most 1 EiB)", Quoted(text)));
+        i18n::Format("{} is too large; a size can be at most 1 EiB", Quoted(text)));
   }
   return static_cast<uint64_t>(std::llround(bytes));
 }

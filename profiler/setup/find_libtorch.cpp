@@ -90,7 +90,7 @@ std::vector<program::Interpreter> ActivePythons(const program::Places& places) {
         TEXT_MARK("the environment of $CONDA_PREFIX"));
   for (std::string_view rest = places.path; !rest.empty();) {
     const size_t end = rest.find(':');
-    if (add(fs::path(rest.substr(0, end)) / "python3", TEXT_MARK("python3 of PATH"))) break;
+    if (add(fs::path(rest.substr(0, end)) / "python3", TEXT_MARK("python3 on PATH"))) break;
     rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
   }
   return out;
@@ -111,14 +111,15 @@ absl::Status CheckTorch(const std::string& packages) {
   only.python_path = packages;
   const program::Interpreter found = program::InspectInterpreter("", "", only);
   if (found.build == program::TorchBuild::kNone)
-    return absl::NotFoundError(i18n::Format("no torch/ in {}", packages));
+    return absl::NotFoundError(i18n::Format("there is no torch/ folder in {}", packages));
   const std::string version = found.torch.substr(0, found.torch.find('+'));
   if (version != TorchVersion() || found.build != program::TorchBuild::kCuda ||
       !found.cuda.starts_with(kCudaMajor)) {
-    return absl::FailedPreconditionError(i18n::Format(
-        "{}{} in {}: built-in models need torch {} built for CUDA 13", program::TorchText(found),
-        found.cuda.empty() ? "" : i18n::Format(" for CUDA {}", found.cuda), packages,
-        TorchVersion()));
+    return absl::FailedPreconditionError(
+        i18n::Format("found {}{} in {}, but built-in models need torch {} built for CUDA 13",
+                     program::TorchText(found),
+                     found.cuda.empty() ? "" : i18n::Format(" for CUDA {}", found.cuda), packages,
+                     TorchVersion()));
   }
   for (const char* library : kLibraries) {
     if (IsLibrary(fs::path(LibraryFolder(packages)) / library)) continue;

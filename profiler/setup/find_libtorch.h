@@ -30,7 +30,7 @@ struct LibTorch {
   enum class From { kNowhere, kEnvironment, kBuildTree, kDownload, kPython };
   From from = From::kNowhere;
   std::string root;   // a folder that contains torch/
-  std::string where;  // "$VRAMSCOPE_TORCH_ROOT", "the build tree", "python3 of PATH"
+  std::string where;  // "$VRAMSCOPE_TORCH_ROOT", "the build tree", "python3 on PATH"
   std::string version;
   // Every PyTorch that was rejected, with the reason: "torch 2.6.0+cu124 in /x: ...".
   std::vector<std::string> rejected;

@@ -148,13 +148,17 @@ absl::StatusOr<InstallFolder> InstallFolder::Lock(const std::string& data_folder
       close(fd);
       if (why != EWOULDBLOCK) return SystemError(why, path);
       return absl::UnavailableError(
-          i18n::Format("another vramscope is setting up LibTorch in {}", data_folder));
+          i18n::Format("another vramscope process is setting up LibTorch in {}; wait until it has "
+                       "finished, and try again",
+                       data_folder));
     }
     if (IsFileAt(fd, path)) return InstallFolder(data_folder, fd);
     close(fd);  // locking a removed file keeps nobody out
     if (turn == kLockTurns)
       return absl::UnavailableError(
-          i18n::Format("another vramscope is removing LibTorch from {}", data_folder));
+          i18n::Format("another vramscope process is removing LibTorch from {}; wait until it has "
+                       "finished, and try again",
+                       data_folder));
   }
 }
 
@@ -184,10 +188,10 @@ absl::Status InstallFolder::CheckRoom(const std::vector<Wheel>& wheels, uint64_t
   const fs::space_info space = fs::space(path_, error);
   if (error) return SystemError(error.value(), path_);
   if (space.available >= needed) return absl::OkStatus();
-  return absl::ResourceExhaustedError(
-      i18n::Format("{} has {} left, and {} are needed; make room, or set XDG_DATA_HOME to a folder "
-                   "on another disk",
-                   path_, run::FormatBytes(space.available), run::FormatBytes(needed)));
+  return absl::ResourceExhaustedError(i18n::Format(
+      "{} has {} of free space, but {} are needed; make room, or set XDG_DATA_HOME to a folder "
+      "on another disk",
+      path_, run::FormatBytes(space.available), run::FormatBytes(needed)));
 }
 
 absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Progress& progress,
@@ -212,8 +216,9 @@ absl::Status InstallFolder::Install(const std::vector<Wheel>& wheels, const Prog
   const fs::space_info space = fs::space(path_, error);
   if (!error && space.available < total) {
     return absl::ResourceExhaustedError(
-        i18n::Format("{} has {} left, and {} are needed to unpack LibTorch", path_,
-                     run::FormatBytes(space.available), run::FormatBytes(total)));
+        i18n::Format("{} has {} of free space, but unpacking LibTorch needs {}; make room, or set "
+                     "XDG_DATA_HOME to a folder on another disk",
+                     path_, run::FormatBytes(space.available), run::FormatBytes(total)));
   }
   std::string folder = (fs::path(path_) / kPartial).string() + "XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return SystemError(errno, path_);

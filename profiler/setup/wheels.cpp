@@ -38,7 +38,8 @@ absl::StatusOr<std::vector<Wheel>> ParseWheels(std::string_view text) {
                       absl::SimpleAtoi(words[4], &wheel.bytes);
     if (!good) {
       return absl::InvalidArgumentError(
-          i18n::Format("not a pinned wheel: \"{}\"", std::string_view(line.data(), line.size())));
+          i18n::Format("the list of wheels has a malformed line: \"{}\"",
+                       std::string_view(line.data(), line.size())));
     }
     wheel.name = words[0].substr(0, equals);
     wheel.version = words[0].substr(equals + 2);

@@ -128,7 +128,7 @@ absl::Status ZipReader::Read(uint64_t offset, char* out, size_t bytes) const {
     const ssize_t got = pread(fd_, out, bytes, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return absl::ErrnoToStatus(errno, path_);
-    if (got == 0) return Damaged(i18n::Text("it became shorter while it was read"));
+    if (got == 0) return Damaged(i18n::Text("the file became shorter while it was read"));
     out += got;
     offset += static_cast<uint64_t>(got);
     bytes -= static_cast<size_t>(got);
@@ -160,7 +160,7 @@ absl::StatusOr<ZipReader::Directory> ZipReader::FindDirectory() const {
     if (U32(locator) == kLocator64Signature) {
       if (absl::Status s = Read(U64(locator + 8), record, sizeof record); !s.ok()) return s;
       if (U32(record) != kEnd64Signature)
-        return Damaged(i18n::Text("its directory is not where it should be"));
+        return Damaged(i18n::Text("its directory is not at the stated position"));
       out = {.offset = U64(record + 48), .bytes = U64(record + 40), .entries = U64(record + 32)};
     }
   }
@@ -214,12 +214,12 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
       return Damaged(i18n::Format("{} cannot have the stated size", entry.name));
     if (entry.bytes > limits.total_bytes || total > limits.total_bytes - entry.bytes) {
       return absl::ResourceExhaustedError(
-          i18n::Format("{}: it unpacks to more than {} bytes", path_, limits.total_bytes));
+          i18n::Format("{} unpacks to more than {} bytes", path_, limits.total_bytes));
     }
     total += entry.bytes;
     if (entry.stored > size_ || entry.header > directory->offset ||
         entry.stored + kLocalBytes > directory->offset - entry.header)
-      return Damaged(i18n::Format("{} lies outside of the archive", entry.name));
+      return Damaged(i18n::Format("{} lies outside the archive", entry.name));
     entries_.push_back(std::move(entry));
   }
   // Refuses entries that share data, because they could unpack to far more than is stored.
@@ -227,7 +227,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
   for (size_t i = 1; i < entries_.size(); ++i) {
     if (entries_[i].header - entries_[i - 1].header < kLocalBytes + entries_[i - 1].stored)
       return Refused(
-          i18n::Format("{} and {} share their data", entries_[i - 1].name, entries_[i].name));
+          i18n::Format("the data of {} and {} overlaps", entries_[i - 1].name, entries_[i].name));
   }
   return absl::OkStatus();
 }
@@ -236,7 +236,8 @@ absl::StatusOr<uint64_t> ZipReader::DataOffset(const Entry& entry) const {
   char local[kLocalBytes];
   if (absl::Status s = Read(entry.header, local, sizeof local); !s.ok()) return s;
   if (U32(local) != kLocalSignature || U16(local + 26) != entry.name.size())
-    return Damaged(i18n::Format("{} is not where it should be", entry.name));
+    return Damaged(
+        i18n::Format("the header of {} is missing or does not match the directory", entry.name));
   const uint64_t at = entry.header + kLocalBytes + U16(local + 26) + U16(local + 28);
   if (at > size_ || entry.stored > size_ - at)
     return Damaged(i18n::Format("{} is cut off", entry.name));

@@ -84,12 +84,12 @@ absl::Status TraceAssembler::Impl::AddActivities(std::span<const Activity> added
 
 std::string TraceAssembler::Impl::Missing(bool of_file) const {
   if (footer->events != events)
-    return of_file ? i18n::English("the footer counts {} events, the file contains {}",
+    return of_file ? i18n::English("the footer counts {} events, but the file contains {}",
                                    footer->events, events)
                    : i18n::English("the footer counts {} events, but {} arrived", footer->events,
                                    events);
   if (footer->activities != activities)
-    return of_file ? i18n::English("the footer counts {} activities, the file contains {}",
+    return of_file ? i18n::English("the footer counts {} activities, but the file contains {}",
                                    footer->activities, activities)
                    : i18n::English("the footer counts {} activities, but {} arrived",
                                    footer->activities, activities);

@@ -14,44 +14,46 @@ constexpr std::string_view kFormats[] = {
     kLaunchesKnown,
     kLaunchesPartlyKnown,
     kNotEmulated,
-    TEXT_MARK(
-        "the host's times were recorded on another computer (with an H200), and include the "
-        "recorder: {} us per launch and {} us per module in Python, {} us per launch in backward"),
-    TEXT_MARK("NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {} depending "
-              "on channels and algorithms; the maximum is used"),
+    TEXT_MARK("the host's times were recorded on another computer (with an H200) and include the "
+              "recorder's overhead. In Python, they are {} us per launch and {} us per module. In "
+              "backward, they are {} us per launch"),
+    TEXT_MARK("NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {}, "
+              "depending on channels and algorithms. The maximum is used"),
     TEXT_MARK("the driver is assumed to support the program's CUDA {}"),
-    TEXT_MARK("CUDA {} is unknown: versions and results are those of CUDA {}"),
-    TEXT_MARK("of {}(), only the first {} readings are recorded"),
-    TEXT_MARK("hooks are missing with this {}: {}"),
-    TEXT_MARK("hooks are missing with this {}: its uploads are possibly not skipped"),
+    TEXT_MARK("CUDA {} is unknown; versions and results of CUDA {} are assumed"),
+    TEXT_MARK("{}(): only the first {} readings are recorded"),
+    TEXT_MARK("hooks are missing with this version of {}: {}"),
+    TEXT_MARK("hooks are missing with this version of {}: its uploads might not be skipped"),
     TEXT_MARK("not recorded: {}"),
     TEXT_MARK("calls of modules"),
     TEXT_MARK("backward passes"),
-    TEXT_MARK("optimizers' steps"),
+    TEXT_MARK("optimizer steps"),
     TEXT_MARK("loading of data and state dicts"),
     TEXT_MARK("communication between ranks"),
     TEXT_MARK("named ranges"),
     TEXT_MARK("not applied: {}"),
-    TEXT_MARK("{} is used without the hook"),
+    TEXT_MARK("{} is used without vramscope's hook"),
     TEXT_MARK("one process runs as rank {} of {}: data from the other ranks is missing"),
     TEXT_MARK("elements counted by {}() on the GPU are assumed to be spread evenly over its bins"),
     TEXT_MARK("{} is skipped: a plan uploads nothing"),
-    TEXT_MARK("{} sends nothing in a plan ({})"),
+    TEXT_MARK("in a plan, {} sends nothing ({})"),
     TEXT_MARK("{} writes to a temporary folder, not to its server: a plan uploads nothing"),
-    TEXT_MARK("a computed condition is assumed to be {}"),
-    TEXT_MARK("a computed number is assumed to be {}, because comparing it would otherwise make "
-              "the program fail"),
-    TEXT_MARK("a computed number is assumed to be {}, because the program divides by it, takes its "
-              "logarithm, or trains only if it is not 0"),
-    TEXT_MARK("{} writes a real file with the plan's values: those that the GPU would compute are "
-              "0"),
+    TEXT_MARK("a condition computed on the GPU is assumed to be {}"),
+    TEXT_MARK("a number computed on the GPU is assumed to be {}, because comparing this number "
+              "would otherwise make the program fail"),
+    TEXT_MARK("a number computed on the GPU is assumed to be {}, because the program divides by "
+              "this number, takes its logarithm, or trains only if it is not 0"),
+    TEXT_MARK(
+        "{} writes a real file with the plan's values. Values that the GPU would compute are 0"),
     TEXT_MARK("{} writes large tensors as zeros, which take no disk space (a sparse file)"),
-    TEXT_MARK("{} writes only shapes to a stream"),
-    TEXT_MARK("all computed classes are assumed to be equally frequent (tokens go to experts "
-              "evenly)"),
-    TEXT_MARK("a detector's sampler is assumed to choose as many samples with objects as it may"),
-    TEXT_MARK("PyTorch's allocator records a history only with its cache; the plan therefore uses "
-              "the cache, which reserves memory differently"),
+    TEXT_MARK("{} writes only the shapes of tensors to a stream, not their values"),
+    TEXT_MARK("all classes computed on the GPU are assumed to occur equally often (tokens are "
+              "distributed evenly among experts)"),
+    TEXT_MARK("an object detector's sampler is assumed to choose the largest allowed number of "
+              "samples that contain objects"),
+    TEXT_MARK(
+        "PyTorch's allocator records a history only with its cache enabled; the plan therefore "
+        "uses the cache, which reserves memory differently"),
     TEXT_MARK("cudaMallocAsync records no history; the plan therefore uses PyTorch's own "
               "allocator, which reserves memory differently"),
     TEXT_MARK("cuDNN workspace of a convolution"),
@@ -60,7 +62,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("cuDNN workspace of attention"),
     TEXT_MARK("cuDNN workspace of attention's backward kernel"),
     TEXT_MARK("cuDNN workspace of a fused graph"),
-    TEXT_MARK("{}, by rules measured on an H200 (cuDNN 9.19)"),
+    TEXT_MARK("{}, by rules that were derived from measurements on an H200 (cuDNN 9.19)"),
     TEXT_MARK("further assumptions, which are not listed"),
     TEXT_MARK("GPU memory of other processes is not shown"),
     TEXT_MARK("the kernels have more than 8 million operands"),
@@ -74,9 +76,9 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("driver calls"),
     TEXT_MARK("external correlation"),
     TEXT_MARK("driver allocations"),
-    TEXT_MARK("CUPTI's error {}"),
-    TEXT_MARK("{} lacks functions of the activity interface"),
-    TEXT_MARK("{} has version {}, which is older than CUDA 11.7's version ({})"),
+    TEXT_MARK("CUPTI error {}"),
+    TEXT_MARK("{} lacks functions of the CUPTI Activity API"),
+    TEXT_MARK("{} has version {}, but version {} (CUDA 11.7) or later is required"),
     TEXT_MARK("CUPTI's buffers were too small for {} records"),
     TEXT_MARK("kernels and memcpys are missing"),
     TEXT_MARK("{} of CUPTI's records are invalid"),

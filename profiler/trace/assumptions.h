@@ -18,9 +18,10 @@ namespace vramscope::trace {
 // Formats of assumptions that profiler/program records; i18n::Shown() translates the results.
 inline constexpr char kLaunchesKnown[] = TEXT_MARK("{:.1f} % of {} launches run known kernels");
 inline constexpr char kLaunchesPartlyKnown[] = TEXT_MARK(
-    "{:.1f} % of {} launches run known kernels; the times of the others are assumed from "
-    "their threads");
-inline constexpr char kNotEmulated[] = TEXT_MARK("{}() is not emulated: it returned {}, {} times");
+    "{:.1f} % of {} launches run known kernels. The times of the other kernels are assumed from "
+    "their thread counts");
+inline constexpr char kNotEmulated[] =
+    TEXT_MARK("{0}() is not emulated. It was called {2} times and returned {1}");
 
 // Returns the name of the marker that records the assumption.
 std::string AssumptionMarker(const run::Assumption& assumption);

@@ -44,7 +44,7 @@ Evidence BlockEvidence::Of(AllocationId id) const {
       break;
     case Backend::kCpu:
       return {EvidenceKind::kRecorded,
-              TEXT_MARK("the step really ran on the CPU; these are bytes in host memory"), ""};
+              TEXT_MARK("the step really ran on the CPU, so these bytes are in host memory"), ""};
     case Backend::kCuda:
       return {EvidenceKind::kRecorded, TEXT_MARK("the step really ran on the GPU"), ""};
     case Backend::kImported:

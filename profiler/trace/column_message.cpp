@@ -106,7 +106,7 @@ absl::Status ColumnReader::Layout(std::string_view message) {
   if (!fields.ok() || kind > 255 || counts_[kind] != 0 || count == 0 || count > shape_->most_rows)
     return Bad(i18n::Text("bad layout"));
   if (columns >> shape_->columns != 0 || (columns & 1) == 0)
-    return Bad(i18n::Format("layout of kind {} has columns {:#x}", kind, columns));
+    return Bad(i18n::Format("the layout of kind {} has the invalid columns {:#x}", kind, columns));
   counts_[kind] = static_cast<uint32_t>(count);
   carried_[kind] = static_cast<uint32_t>(columns);
   return absl::OkStatus();

@@ -152,7 +152,8 @@ absl::StatusOr<std::optional<RawFrame>> FrameDecoder::Cut(bool verify) {
         i18n::Format("frame at byte {}: unknown flags {:#x}", offset_, flags));
   if (stored > kMaxPayload || payload > kMaxPayload)
     return absl::DataLossError(
-        i18n::Format("frame at byte {}: it states {} bytes ({} decompressed); the limit is {}",
+        i18n::Format("frame at byte {}: the frame states {} bytes ({} bytes decompressed), but the "
+                     "limit is {} bytes",
                      offset_, stored, payload, kMaxPayload));
   const bool compressed = (flags & kFlagZstd) != 0;
   if (!compressed && stored != payload)

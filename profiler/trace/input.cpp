@@ -130,8 +130,8 @@ class PlainStream : public InputStream {
     const uint64_t stored = std::max(raw_->total(), raw_->consumed());
     if (unpacked_ <= kUnpackedFloor || unpacked_ / kMostUnpacked <= stored) return n;
     return absl::ResourceExhaustedError(
-        i18n::Format("'{}': its {} bytes unpack to more than {}, {} times as many; if it really is "
-                     "a recording, unpack it and open the result",
+        i18n::Format("'{}' has {} bytes, but unpacks to more than {} bytes ({} times its size). If "
+                     "it really is a recording, unpack the file and open the result",
                      raw_->name(), stored, unpacked_, unpacked_ / std::max<uint64_t>(stored, 1)));
   }
   std::unique_ptr<RawInput> raw_;
@@ -250,7 +250,7 @@ absl::StatusOr<std::string> ReadRest(InputStream& input, std::string head, const
                                      size_t cap) {
   const auto too_much = [&] {
     return absl::ResourceExhaustedError(
-        i18n::Format("'{}' has more than {} bytes{}, the limit for such a file", name, cap,
+        i18n::Format("'{}' has more than {} bytes{}, which is the limit for such a file", name, cap,
                      input.compressed() ? i18n::Text(" once decompressed") : ""));
   };
   std::string out = std::move(head);

@@ -41,9 +41,10 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   if (!input.ok()) return input.status();
   const FooterFile file(path);
   if (file.bytes() == 0 || (*input)->compressed())
-    return absl::InvalidArgumentError(i18n::Format(
-        "'{}' has no index; only a plain .trace file (no pipe, no gzip or zstd) has one",
-        DisplayName(path)));
+    return absl::InvalidArgumentError(
+        i18n::Format("'{}' has no index. Only plain .trace files have an index; pipes and gzip or "
+                     "zstd files have none",
+                     DisplayName(path)));
   const std::optional<Frame> first = file.At(0);
   if (!first.has_value() || first->type != FrameType::kTraceHeader) return NotATrace(path, **input);
   absl::StatusOr<Header> header = DecodeHeader(first->payload);
@@ -85,7 +86,7 @@ absl::StatusOr<Outline> ReadOutline(const std::string& path) {
   }
   if (!good || events != out.events || activities != out.activities ||
       !TimesAreApartAsANumberSays(out))
-    return absl::DataLossError(i18n::Format("the index of '{}' contradicts itself", path));
+    return absl::DataLossError(i18n::Format("the index of '{}' is inconsistent", path));
   return out;
 }
 

@@ -86,7 +86,7 @@ absl::Status OutputFile::Error(int error, Doing doing) const {
   std::string text =
       doing == Doing::kReplacing ? i18n::Format("cannot replace '{}': {}", path_, reason)
       : doing == Doing::kKeeping
-          ? i18n::Format("'{}' is written, but may be lost if the computer fails now: {}", path_,
+          ? i18n::Format("'{}' was written, but may be lost if the computer fails now: {}", path_,
                          reason)
           : i18n::Format("cannot write '{}': {}", path_, reason);
   if (full)

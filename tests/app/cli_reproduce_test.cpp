@@ -53,7 +53,7 @@ TEST(CliReproduce, PredictsForAnotherGpu) {
   const Outcome outcome =
       RunVramscope({"reproduce", "C1", "--device", "rtx-4090", "--gpu-memory", "12GiB", "--json"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("not for the publications' GPUs"));
+  EXPECT_THAT(outcome.err, HasSubstr("not for the GPUs of the publications"));
   const json all = json::parse(outcome.out);
   EXPECT_EQ(all["device"], "rtx-4090,memory=12GiB");
   ASSERT_FALSE(all["experiments"].empty());

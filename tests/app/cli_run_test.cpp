@@ -82,8 +82,9 @@ TEST_F(CliRun, CheckOfOutOfMemoryPlanPrintsPlanCommand) {
   ASSERT_EQ(RunVramscope(command).status, 0);
   const Outcome unknown = RunVramscope({"check", file, "--budget", "24GiB"});
   EXPECT_EQ(unknown.status, 3) << unknown.err;
-  EXPECT_THAT(unknown.out, AllOf(HasSubstr("what the run needs after it is unknown"),
-                                 HasSubstr("plan the run with --gpu-memory 25769803776B")));
+  EXPECT_THAT(unknown.out,
+              AllOf(HasSubstr("memory that the run needs after this allocation is unknown"),
+                    HasSubstr("plan the run with --gpu-memory 25769803776B")));
   command = run;
   command.insert(command.end(), {"--gpu-memory", "25769803776B", "-o", again});
   ASSERT_EQ(RunVramscope(command).status, 0);

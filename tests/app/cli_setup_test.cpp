@@ -116,7 +116,7 @@ TEST_F(CliSetup, RefusesToRemoveLinkedEnvironments) {
   fs::create_directory_symlink(folder_ / "elsewhere", folder_ / "cache/vramscope/environments");
   const Outcome outcome = Run({"setup", "--environments", "--remove"});
   EXPECT_NE(outcome.status, 0);
-  EXPECT_THAT(outcome.err, HasSubstr("is a link"));
+  EXPECT_THAT(outcome.err, HasSubstr("is a symbolic link"));
   EXPECT_TRUE(fs::exists(folder_ / "elsewhere/other==1.0-x"));
 }
 

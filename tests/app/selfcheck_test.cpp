@@ -103,7 +103,7 @@ TEST_F(Selfcheck, AgreesOnSeveralDevices) {
       size_t compared = 0;
       const json report = json::parse(outcome.out);
       for (const json& group : report["groups"])
-        compared += std::string(group["name"]).ends_with(" of cuda:2") && group["comparisons"] > 0;
+        compared += std::string(group["name"]).ends_with(" (cuda:2)") && group["comparisons"] > 0;
       EXPECT_GT(compared, 10u);  // the second device was also compared
     }
   }
@@ -255,13 +255,13 @@ TEST(SelfcheckReport, CountsDifferingValuesAsFailures) {
 TEST(SelfcheckReport, TextIsTranslatedAndJsonIsNot) {
   using cli::Json;
   cli::selfcheck::Report report;
-  report.Begin(i18n::English("{} of cuda:{}", "memory adds up", 1));
-  report.Equal(i18n::English("event {}", 5) + ": reserved: sum of the pools", Json(1), Json(2));
+  report.Begin(i18n::English("{} (cuda:{})", "memory adds up", 1));
+  report.Equal(i18n::English("event {}", 5) + ": the pools add up", Json(1), Json(2));
   i18n::SetTranslator([](const std::string& english) -> std::string {
-    if (english == "{} of cuda:{}") return "({1}) {0}";
+    if (english == "{} (cuda:{})") return "({1}) {0}";
     if (english == "memory adds up") return "MEMORY";
     if (english == "event {}") return "EVENT {}";
-    if (english == "reserved: sum of the pools") return "RESERVED";
+    if (english == "the pools add up") return "RESERVED";
     return "";
   });
   const std::string text = cli::selfcheck::ReportText(report);
@@ -269,8 +269,8 @@ TEST(SelfcheckReport, TextIsTranslatedAndJsonIsNot) {
   i18n::SetTranslator(nullptr);
   EXPECT_THAT(text, ::testing::HasSubstr("FAIL  (1) MEMORY: 1 comparison"));
   EXPECT_THAT(text, ::testing::HasSubstr("EVENT 5: RESERVED: 1 and 2"));
-  EXPECT_EQ(json["groups"][0]["name"], "memory adds up of cuda:1");
-  EXPECT_EQ(json["groups"][0]["differences"][0]["what"], "event 5: reserved: sum of the pools");
+  EXPECT_EQ(json["groups"][0]["name"], "memory adds up (cuda:1)");
+  EXPECT_EQ(json["groups"][0]["differences"][0]["what"], "event 5: the pools add up");
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ ToggleReport AlreadyOn() {
   report.name = "optimizer-impl";
   report.value = "fused";
   report.on = report.already_on = true;
-  report.why = "AdamW already is fused";
+  report.why = "AdamW is already fused";
   return report;
 }
 ToggleReport NotApplied() {
@@ -57,7 +57,7 @@ TEST(TogglesText, SaysWhatAToggleDid) {
   EXPECT_EQ(OutcomeText(Applied(1, 1)), "applied at one place");
   EXPECT_EQ(OutcomeText(Applied(4, 1)), "applied at one place, 4 times");
   EXPECT_EQ(OutcomeText(Applied(4, 2)), "applied at 2 places, 4 times");
-  EXPECT_EQ(OutcomeText(AlreadyOn()), "already on: AdamW already is fused");
+  EXPECT_EQ(OutcomeText(AlreadyOn()), "already on: AdamW is already fused");
   EXPECT_EQ(OutcomeText(NotApplied()),
             "not applied: the model is not from transformers (applies to: models of transformers)");
   EXPECT_EQ(OutcomeText(Undone()), "no effect: the program sets bf16=False afterwards");
@@ -73,19 +73,19 @@ TEST(TogglesText, ComparesPeaks) {
   EXPECT_EQ(EffectJson(without, with)["same_peak"], true);
   with.peak = 90 * kMiB;
   EXPECT_EQ(EffectText(without, with),
-            "peak 90.00 MiB allocated (-10.00 MiB), 200.00 MiB reserved (the same)");
+            "peak 90.00 MiB allocated (-10.00 MiB), 200.00 MiB reserved (unchanged)");
   EXPECT_EQ(EffectJson(without, with)["same_peak"], false);
   EXPECT_EQ(EffectJson(without, with)["saves_allocated"], static_cast<int64_t>(10 * kMiB));
   with = without;
   with.reserved = 202 * kMiB;
   EXPECT_EQ(EffectText(without, with),
-            "peak 100.00 MiB allocated (the same), 202.00 MiB reserved (+2.00 MiB)");
+            "peak 100.00 MiB allocated (unchanged), 202.00 MiB reserved (+2.00 MiB)");
   EXPECT_EQ(EffectJson(without, with)["saves_reserved"], -static_cast<int64_t>(2 * kMiB));
 }
 
 TEST(TogglesText, NamesTheCommandThatTellsTheSaving) {
   const std::string text = OneLine(TogglesText({Applied(2, 1), AlreadyOn(), NotApplied()}));
-  EXPECT_NE(text.find("bf16: applied at one place, 2 times; in the program, write:"),
+  EXPECT_NE(text.find("bf16: applied at one place, 2 times; code to write in the program:"),
             std::string::npos)
       << text;
   EXPECT_NE(text.find("train.py:12"), std::string::npos) << text;
@@ -110,7 +110,7 @@ TEST(TogglesText, ListsReasonsInTwoTables) {
   const size_t already = text.find("Already on"), others = text.find("Does not apply");
   ASSERT_NE(already, std::string::npos);
   ASSERT_NE(others, std::string::npos);
-  const size_t row = text.find("AdamW already is fused");
+  const size_t row = text.find("AdamW is already fused");
   EXPECT_TRUE(already < row && row < others) << text;
   EXPECT_GT(text.find("lora"), others);
   EXPECT_EQ(text.find("bf16"), std::string::npos);

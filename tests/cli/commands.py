@@ -29,7 +29,7 @@ HEAD = """\
 snapshot, a Kineto trace or a memory timeline, plain, `.gz` or `.zst`; `-` is standard input. Keys
 of `--json`: [app/cli/JSON.md](../app/cli/JSON.md).
 
-Exit status: 0 done, 1 the answer is no, 2 wrong usage, 3 bad input, 4 internal failure,
+Exit status: 0 success, 1 negative result, 2 wrong usage, 3 bad input, 4 internal failure,
 130 Ctrl-C."""
 
 

@@ -224,12 +224,12 @@ class Plan(unittest.TestCase):
         self.expect(result, 0, "done")
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["reserved"], 4 << 20)
-        self.assertEqual(self.missing(answer), [("this torch: values read back through it may be 0", "Tensor.scatter_add_")])
+        self.assertEqual(self.missing(answer), [("this version of torch: values that the program reads back through this function may be 0", "Tensor.scatter_add_")])
 
     def test_a_torch_with_another_way_of_saving(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('went on')\n", "--json", FAKE_TORCH_LACKS="save")
         self.expect(result, 0, "went on")
-        self.assertIn("this torch: large checkpoints are written with their full size", [what for what, _ in self.missing(json.loads(result.stdout))])
+        self.assertIn("this version of torch: large checkpoints are written at full size", [what for what, _ in self.missing(json.loads(result.stdout))])
 
     def test_a_library_without_the_function_of_a_hook(self):
         """The hook is installed while the program imports the module. If the module lacks the
@@ -241,7 +241,7 @@ function, the import still succeeds."""
         result = self.plan("import torch\nimport safetensors.torch\ntorch.allocate(4 << 20)\nprint('done, ' + safetensors.torch.version)\n", "--json")
         self.expect(result, 0, "done, another")
         (what, where), = self.missing(json.loads(result.stdout))
-        self.assertEqual(what, "this safetensors: safetensors.torch is used without the hook")
+        self.assertEqual(what, "this version of safetensors: safetensors.torch is used without vramscope's hook")
         self.assertIn("'save_file'", where)
 
     def missing(self, answer):
@@ -256,13 +256,13 @@ function, the import still succeeds."""
         self.assertIn("done", result.stdout)
         self.assertIn("Fits on NVIDIA", result.stdout)
         self.assertIn("(3.00 MiB reserved at most", result.stdout)
-        self.assertIn("During the run, an allocation of 8.00 GiB failed, the first of 2; the program caught the error and continued.", result.stdout)
+        self.assertIn("During the run, an allocation of 8.00 GiB failed, the first of 2 failures; the program caught the error and continued.", result.stdout)
         check = json.loads(self.vramscope("check", self.trace, "--budget", "500MiB", "--json"))
         self.assertEqual((check["within_budget"], check["out_of_memory"], check["went_on"]), (True, True, True))
         result = self.plan(program % "raise RuntimeError('CUDA out of memory')\n")
         self.expect(result, 1, "CUDA out of memory")
         self.assertIn("Does not fit on NVIDIA", result.stdout)
-        self.assertIn("an allocation of 8.00 GiB failed, the first of 2 (1.00 MiB reserved at most", result.stdout)
+        self.assertIn("an allocation of 8.00 GiB failed, the first of 2 failures (1.00 MiB reserved at most", result.stdout)
         result = self.plan(program % "")  # the program allocates nothing after the error
         self.expect(result, 0)
         self.assertIn("Does not fit on NVIDIA", result.stdout)
@@ -313,7 +313,7 @@ function, the import still succeeds."""
 
     def test_is_killed(self):
         result = self.plan("import os, torch\ntorch.allocate(1 << 20)\nos.kill(os.getpid(), 9)\n")
-        self.expect(result, BAD_INPUT, "signal 9", "before any of its history was written")
+        self.expect(result, BAD_INPUT, "signal 9", "before it wrote any of its history")
         self.nothing_left(self.folder.name)
 
     def test_forks(self):
@@ -404,7 +404,7 @@ function, the import still succeeds."""
         self.expect(result, 0)
         answer = json.loads(result.stdout)
         self.assertEqual(answer["peak"]["allocated"], 100 << 20)
-        self.assertTrue(any("without Python's hooks" in a["what"] for a in answer["assumptions"]))
+        self.assertTrue(any("Without the hooks in Python" in a["what"] for a in answer["assumptions"]))
         self.expect(self.plan(program), 0)
         self.assertTrue(os.path.exists(self.trace))
 
@@ -490,7 +490,7 @@ host."""
         self.expect(result, 0)
         answer = json.loads(result.stdout)
         self.assertEqual(answer["program"]["recognised"], {"launches": 5, "known": 0})
-        self.assertIn(("0.0 % of 5 launches run known kernels; the times of the others are assumed from their threads", "_Z3addPfi"),
+        self.assertIn(("0.0 % of 5 launches run known kernels. The times of the other kernels are assumed from their thread counts", "_Z3addPfi"),
                       [(a["what"], a["where"]) for a in answer["assumptions"]])
 
     def test_several_processes_are_told_apart(self):

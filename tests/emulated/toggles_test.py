@@ -111,7 +111,7 @@ class PlainLoop(Toggles):
         self.assertIn("--vary", self.not_applied(PLAIN, "micro-batch=1"))
 
     def test_refused_by_name(self):
-        for toggles, words in ((("bf16", "weights"), "exclude each other"), (("bf61",), "bf16"), (("lora=x",), "whole number"),
+        for toggles, words in ((("bf16", "weights"), "cannot be combined"), (("bf61",), "bf16"), (("lora=x",), "whole number"),
                                (("optimizer",), "adafactor")):
             options = [word for toggle in toggles for word in ("--toggle", toggle)]
             self.run_vramscope("plan", *options, *command(PLAIN), status=USAGE)

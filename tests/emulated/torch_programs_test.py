@@ -171,7 +171,7 @@ class HostMemory(Program):
     def test_a_part_lacks_what_was_allocated_before(self):
         path = self.path("pinned.trace")
         self.plan("pinned.py", options=("--steps", "0", "-o", path))
-        sentence = "Host memory that was allocated before this part is not counted."
+        sentence = "Host memory that was allocated before this part of the recording is not counted."
         for part, said in ((), False), (("--time", "0s:1000s"), True):
             result = subprocess.run([VRAMSCOPE, "info", path, *part], env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
             self.assertEqual(sentence in result.stdout, said, result.stdout + result.stderr)
@@ -579,7 +579,7 @@ Neither is the model."""
         usual = self.plan("own_allocator.py", "--usual")
         own = self.plan("own_allocator.py")
         uncached = self.plan("own_allocator.py", "--usual", PYTORCH_NO_CUDA_MEMORY_CACHING="1")
-        for plan, said in ((own, "the program's own allocator keeps no history"), (uncached, "therefore uses the cache")):
+        for plan, said in ((own, "the program's own allocator records no history"), (uncached, "therefore uses the cache")):
             self.assertEqual([plan["peak"][key] for key in ("allocated", "reserved")], [usual["peak"][key] for key in ("allocated", "reserved")])
             self.assertGreater(plan["peak"]["allocated"], 100 << 20)
             self.assertIn(said, " ".join(a["what"] for a in plan["assumptions"]))
@@ -640,7 +640,7 @@ categories are known."""
         # have in common.
         said = {a["what"]: a["where"] for a in answer["assumptions"] if " writes " in a["what"]}
         self.assertEqual(said["torch.save writes large tensors as zeros, which take no disk space (a sparse file)"], checkpoints)
-        self.assertIn("torch.save writes only shapes to a stream", said)
+        self.assertIn("torch.save writes only the shapes of tensors to a stream, not their values", said)
 
     def test_checkpoints_without_isolation_are_real(self):
         checkpoints = self.elsewhere()
@@ -648,7 +648,7 @@ categories are known."""
         status = os.stat(os.path.join(checkpoints, "large.pt"))
         self.assertGreaterEqual(512 * status.st_blocks, status.st_size)
         said = {a["what"]: a["where"] for a in answer["assumptions"] if " writes " in a["what"]}
-        self.assertEqual(said["torch.save writes a real file with the plan's values: those that the GPU would compute are 0"], checkpoints)
+        self.assertEqual(said["torch.save writes a real file with the plan's values. Values that the GPU would compute are 0"], checkpoints)
 
     def test_checkpointed_dropout(self):
         self.plan("checkpointed_dropout.py", options=("--steps", "0"))
@@ -762,7 +762,7 @@ categories are known."""
         for more in (("--implementation", "eager"), ("--implementation", "grouped_mm")) if merged else ((),):
             answer = self.runs("mixture.py", "--layers", "1", *more)
             self.assertIn("rows of each expert: [256]\n", self.stderr)
-            places = [os.path.basename(a["where"]).partition(":")[0] for a in answer["assumptions"] if "experts evenly" in a["what"]]
+            places = [os.path.basename(a["where"]).partition(":")[0] for a in answer["assumptions"] if "evenly among experts" in a["what"]]
             self.assertEqual(places, ["moe.py" if "grouped_mm" in more else "modeling_mixtral.py"])
 
     def test_frees_of_ddp_do_not_depend_on_earlier_programs(self):
@@ -803,13 +803,13 @@ class Values(Program):
             self.assertTrue(line.endswith(" as on a GPU"), line)
         self.assertIn("lists [0.0, 0.0, 0.0] [True, True]", self.stderr)
         said = {a["what"] for a in answer["assumptions"]}
-        self.assertIn("computed numbers are read back as 0", said)
-        self.assertIn("hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved", said)
+        self.assertIn("numbers computed on the GPU are read back as 0", said)
+        self.assertIn("the program's hooks for a single saved tensor are not called, so the tensor stays as it was saved", said)
 
     def test_a_tensor_that_another_process_writes_has_unknown_values(self):
         answer = self.plan("shared.py", options=("--steps", "0"))
         self.assertIn("read [0, 0, 0, 0, 0, 0]", self.stderr)
-        self.assertIn("computed numbers are read back as 0", {a["what"] for a in answer["assumptions"]})
+        self.assertIn("numbers computed on the GPU are read back as 0", {a["what"] for a in answer["assumptions"]})
 
     def test_messages_between_ranks(self):
         self.plan("messages.py", options=("--steps", "0", "--ranks", "2"))
@@ -828,7 +828,7 @@ class Values(Program):
         self.assertIn("as expected", self.stderr)
         places = {os.path.basename(a["where"]) for a in answer["assumptions"] if "computed" in a["what"]}
         self.assertTrue(any(place.startswith("values.py:") for place in places), answer["assumptions"])
-        (masks,) = [a["where"] for a in answer["assumptions"] if a["what"] == "a computed mask is assumed to be true everywhere" and "/values.py" in a["where"]]
+        (masks,) = [a["where"] for a in answer["assumptions"] if a["what"] == "a mask computed on the GPU is assumed to be true everywhere" and "/values.py" in a["where"]]
         self.assertRegex(masks, r"/values\.py:\d+, \d+, \d+, \d+ and \d+ more$")
         said = {a["what"] for a in answer["assumptions"]}
         self.assertIn("elements counted by bincount() on the GPU are assumed to be spread evenly over its bins", said)

@@ -162,7 +162,7 @@ class Versions(unittest.TestCase):
             self.assertEqual(result.returncode, 2, (versions, result.stderr))
             self.assertIn(says, result.stderr)
         self.assertFalse(os.path.exists(self.cache))
-        for program, says in (("/bin/true", "not a Python interpreter"), ("python-that-is-not-there", "on the PATH")):
+        for program, says in (("/bin/true", "neither a Python interpreter"), ("python-that-is-not-there", "on the PATH")):
             result = subprocess.run([VRAMSCOPE, "plan", "--with", "demo_sizes==1.0", "--", program], env=self.environment, capture_output=True, text=True,
                                     timeout=60)
             self.assertEqual(result.returncode, 2, result.stderr)

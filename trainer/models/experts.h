@@ -25,7 +25,8 @@
 namespace vramscope::trainer {
 
 inline constexpr std::string_view kEvenRouting =
-    "tokens are distributed evenly over the experts (each expert gets tokens x chosen / experts)";
+    "tokens are distributed evenly over the experts: with k experts chosen for each token, each "
+    "expert gets tokens x k / experts";
 
 inline constexpr int64_t kMaxExperts = 4096;
 

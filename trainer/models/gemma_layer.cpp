@@ -58,8 +58,8 @@ std::unique_ptr<Model> MakeGemma(const GemmaConfig& config, const ModelOptions& 
 run::FamilyDeclaration::Limit GemmaAttention() {
   return {"attention",
           {"eager", "math", "efficient"},
-          "every layer has a mask, which flash kernels do not accept: use attention=efficient, "
-          "which keeps no scores either"};
+          "every layer has an attention mask, which flash kernels do not accept: use "
+          "attention=efficient, which does not keep scores either"};
 }
 
 GemmaLayer::GemmaLayer(std::string name, const GemmaConfig& c, const ModelOptions& o,

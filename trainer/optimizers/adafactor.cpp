@@ -238,8 +238,8 @@ class Adafactor final : public Optimizer {
 OptimizerEntry DeclareOptimizer_adafactor() {
   return {.declaration = {.id = "adafactor",
                           .title = "Adafactor",
-                          .explanation = "a row and a column of second moments for each matrix, no "
-                                         "first moment",
+                          .explanation = "keeps one row and one column of second moments for each "
+                                         "matrix, and no first moment",
                           .implementations = {"loop", "foreach"},
                           .default_weight_decay = 0,
                           .state_elements = -1},

@@ -233,13 +233,14 @@ std::unique_ptr<Optimizer> MakeAdam2023(const OptimizerConfig& config,
 }
 
 OptimizerEntry DeclareOptimizer_adam() {
-  return {.declaration = {.id = "adam",
-                          .title = "Adam",
-                          .explanation = "two moments for each trained element, in its type",
-                          .implementations = {"loop", "foreach", "fused"},
-                          .default_weight_decay = 0,
-                          .state_elements = 2},
-          .make = MakeAdam};
+  return {
+      .declaration = {.id = "adam",
+                      .title = "Adam",
+                      .explanation = "two moments for each trained element, in the element's type",
+                      .implementations = {"loop", "foreach", "fused"},
+                      .default_weight_decay = 0,
+                      .state_elements = 2},
+      .make = MakeAdam};
 }
 
 }  // namespace vramscope::trainer

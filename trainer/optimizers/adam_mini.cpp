@@ -94,7 +94,7 @@ OptimizerEntry DeclareOptimizer_adam_mini() {
           {.id = "adam-mini",
            .title = "Adam-mini",
            .explanation =
-               "one moment for each trained element and one number per row; half of Adam's state",
+               "one moment for each trained element, and one number per row; half of Adam's state",
            .implementations = {"loop"},
            .default_weight_decay = 0,
            .state_elements = 1,

@@ -4,13 +4,14 @@
 namespace vramscope::trainer {
 
 OptimizerEntry DeclareOptimizer_adamw() {
-  return {.declaration = {.id = "adamw",
-                          .title = "AdamW",
-                          .explanation = "two moments for each trained element, in its type",
-                          .implementations = {"loop", "foreach", "fused"},
-                          .default_weight_decay = 0.01,
-                          .state_elements = 2},
-          .make = MakeAdam};
+  return {
+      .declaration = {.id = "adamw",
+                      .title = "AdamW",
+                      .explanation = "two moments for each trained element, in the element's type",
+                      .implementations = {"loop", "foreach", "fused"},
+                      .default_weight_decay = 0.01,
+                      .state_elements = 2},
+      .make = MakeAdam};
 }
 
 }  // namespace vramscope::trainer

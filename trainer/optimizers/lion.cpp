@@ -58,17 +58,18 @@ class Lion final : public Optimizer {
 }  // namespace
 
 OptimizerEntry DeclareOptimizer_lion() {
-  return {.declaration = {.id = "lion",
-                          .title = "Lion",
-                          .explanation = "one moment for each trained element, half of Adam's",
-                          .implementations = {"loop"},
-                          .default_weight_decay = 0,
-                          .state_elements = 1,
-                          .assumes = {"Lion follows the program of its paper, tensor by tensor; "
-                                      "torch.optim has no Lion"}},
-          .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
-            return std::make_unique<Lion>(config, std::move(parameters));
-          }};
+  return {
+      .declaration = {.id = "lion",
+                      .title = "Lion",
+                      .explanation = "one moment for each trained element; half of Adam's state",
+                      .implementations = {"loop"},
+                      .default_weight_decay = 0,
+                      .state_elements = 1,
+                      .assumes = {"torch.optim has no Lion. It is implemented like the program of "
+                                  "its paper, tensor by tensor"}},
+      .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
+        return std::make_unique<Lion>(config, std::move(parameters));
+      }};
 }
 
 }  // namespace vramscope::trainer

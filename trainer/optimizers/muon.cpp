@@ -105,20 +105,21 @@ class Muon final : public Optimizer {
 }  // namespace
 
 OptimizerEntry DeclareOptimizer_muon() {
-  return {.declaration = {.id = "muon",
-                          .title = "Muon",
-                          .explanation = "one moment for each matrix, half of Adam's state; the "
-                                         "step multiplies each matrix fifteen times in 16 bits",
-                          .implementations = {"loop"},
-                          .default_weight_decay = 0.1,
-                          .state_elements = 1,
-                          .assumes = {"Muon updates every matrix, including embeddings; AdamW "
-                                      "(foreach) updates the other parameters"}},
-          .make =
-              [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
-                return std::make_unique<Muon>(config, std::move(parameters));
-              },
-          .multiplies = true};
+  return {
+      .declaration = {.id = "muon",
+                      .title = "Muon",
+                      .explanation = "one moment for each matrix, half of Adam's state; for each "
+                                     "matrix, the step computes fifteen matrix products in 16 bits",
+                      .implementations = {"loop"},
+                      .default_weight_decay = 0.1,
+                      .state_elements = 1,
+                      .assumes = {"Muon updates every matrix, including embeddings; AdamW "
+                                  "(foreach) updates the other parameters"}},
+      .make =
+          [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
+            return std::make_unique<Muon>(config, std::move(parameters));
+          },
+      .multiplies = true};
 }
 
 }  // namespace vramscope::trainer

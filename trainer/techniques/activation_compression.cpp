@@ -53,8 +53,8 @@ TechniqueEntry DeclareTechnique_activation_compression() {
           {.id = "activation-compression",
            .group = "Activations",
            .title = "Activations in 8 bits",
-           .explanation = "Saved activations are kept as one byte per element and a scale for each "
-                          "256 elements: a quarter of fp32. Gradients become slightly inaccurate.",
+           .explanation = "Saved activations take one byte per element, and a scale for each 256 "
+                          "elements: a quarter of fp32. Gradients become slightly inaccurate.",
            .settings = {{.key = "activation_compression",
                          .help = "how saved activations are kept",
                          .kind = run::ValueKind::kChoice,

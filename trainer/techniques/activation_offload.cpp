@@ -54,7 +54,7 @@ TechniqueEntry DeclareTechnique_activation_offload() {
                          .choices = {{"none", ""}, {"cpu", ""}}}},
            .toggles = {{.id = "offload-activations",
                         .title = "Activations on the host",
-                        .explanation = "copied out in forward, back in backward",
+                        .explanation = "copied to the host in forward, and back in backward",
                         .on = {{"offload.activations", true, {"cpu"}}},
                         .ways = {{{"offload.activations", "cpu"}}}}},
            .rules = {{.when = {{"offload.activations", true, {"cpu"}},

@@ -33,42 +33,45 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
           {.id = "allocator-settings",
            .group = "Allocator",
            .title = "Allocator settings",
-           .explanation = "Settings of PYTORCH_CUDA_ALLOC_CONF: how blocks are split, how sizes "
-                          "are rounded, and when cached segments are released. The requested sizes "
-                          "stay the same, but the reserved memory changes.",
+           .explanation = "These settings of PYTORCH_CUDA_ALLOC_CONF control how blocks are split, "
+                          "how sizes are rounded, and when cached segments are released. The "
+                          "requested sizes stay the same, but the reserved memory changes.",
            .settings =
                {Setting("max_split_size_mb",
-                        "blocks of at least this size are not split, in MiB; empty: all are split",
-                        "MiB and more"),
+                        "smallest size, in MiB, of blocks that are not split; empty: all blocks "
+                        "are split",
+                        "limit, MiB"),
                 Setting("max_non_split_rounding_mb",
-                        "how much larger than requested an unsplit block may be, in MiB; empty: 20",
-                        "slack, MiB"),
+                        "number of MiB by which an unsplit block may be larger than its request; "
+                        "empty: 20",
+                        "excess, MiB"),
                 Setting("roundup_power2_divisions",
-                        "sizes are rounded up to a fraction of their power of two: \"4\", or by "
-                        "size \"[256:1,512:2,>:8]\"; empty: to 512 bytes",
+                        "number of divisions between two powers of two. Sizes are rounded up to "
+                        "these divisions. The value is one number (\"4\"), or a number for each "
+                        "range of sizes (\"[256:1,512:2,>:8]\"). Empty: sizes are rounded up to "
+                        "multiples of 512 bytes",
                         "divisions"),
-                Setting("garbage_collection_threshold",
-                        "if more than this fraction of the allowed memory is used, cached segments "
-                        "that were unused for long are released (needs "
-                        "per_process_memory_fraction); empty: never",
-                        "from"),
+                Setting(
+                    "garbage_collection_threshold",
+                    "fraction of the allowed memory above which cached segments that were unused "
+                    "for long are released (needs per_process_memory_fraction); empty: never",
+                    "from"),
                 Setting("per_process_memory_fraction",
-                        "fraction of the GPU's memory that may be used; empty: all", "part")},
-           .toggles = {Row("split-limit", "Do not split large blocks",
-                           "freed blocks stay whole for the next allocation of their size",
-                           "max_split_size_mb", "128",
-                           {"alloc.max_split_size_mb", "alloc.max_non_split_rounding_mb"}),
-                       Row("rounded-sizes", "Round sizes to fractions of a power of two",
-                           "fewer different sizes: blocks are slightly larger but reused sooner",
-                           "roundup_power2_divisions", "4", {"alloc.roundup_power2_divisions"}),
-                       Row("collected-segments", "Release unused cached segments",
-                           "releases segments unused for long when memory is short",
-                           "garbage_collection_threshold", "0.8",
-                           {"alloc.garbage_collection_threshold"}),
-                       Row("memory-fraction", "Limit to a part of the GPU",
-                           "an allocation beyond it fails, as on a smaller GPU",
-                           "per_process_memory_fraction", "0.8",
-                           {"alloc.per_process_memory_fraction"})},
+                        "fraction of the GPU's memory that may be used; empty: all", "fraction")},
+           .toggles =
+               {Row("split-limit", "Do not split large blocks",
+                    "freed blocks stay whole for the next allocation of their size",
+                    "max_split_size_mb", "128",
+                    {"alloc.max_split_size_mb", "alloc.max_non_split_rounding_mb"}),
+                Row("rounded-sizes", "Round sizes to fractions of a power of two",
+                    "fewer different sizes; blocks are slightly larger, but are reused sooner",
+                    "roundup_power2_divisions", "4", {"alloc.roundup_power2_divisions"}),
+                Row("collected-segments", "Release unused cached segments",
+                    "when memory is short, releases segments that were unused for long",
+                    "garbage_collection_threshold", "0.8", {"alloc.garbage_collection_threshold"}),
+                Row("memory-fraction", "Limit to a part of the GPU",
+                    "allocations beyond this limit fail, as on a smaller GPU",
+                    "per_process_memory_fraction", "0.8", {"alloc.per_process_memory_fraction"})},
            .rules = {{.when = {{"backend", true, {"cpu"}},
                                {"alloc.max_split_size_mb", false, {""}}},
                       .why = "the CPU has no caching allocator",

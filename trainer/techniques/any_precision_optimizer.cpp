@@ -86,30 +86,31 @@ class AnyPrecision final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_any_precision_optimizer() {
-  return {
-      .declaration =
-          {.id = "any-precision-optimizer",
-           .group = "Optimizer",
-           .title = "AdamW with moments in bfloat16",
-           .explanation =
-               "Both moments are bfloat16 without scales, half the size of fp32 moments, as in "
-               "llama-recipes' AnyPrecisionAdamW (transformers' adamw_anyprecision keeps both in "
-               "fp32 unless optim_args name momentum_dtype and variance_dtype). The step runs "
-               "parameter by parameter, with temporaries as large as the largest parameter.",
-           .toggles = {{.id = "optimizer-16bit",
-                        .title = "Adam's moments in bfloat16",
-                        .explanation = "half of fp32, no scales",
-                        .on = {{"optimizer.bits", true, {"16"}}},
-                        .ways = {{{"optimizer.bits", "16"}}}}},
-           .rules = {{.when = {{"optimizer.bits", true, {"16"}},
-                               {"optimizer.name", false, {"adamw"}}},
-                      .why = "optimizer.bits=16 is AnyPrecisionAdamW: set optimizer.name=adamw",
-                      .instead = {{"optimizer.bits", "32"}}}}},
-      .order = 43,
-      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (!config.Is("optimizer.bits", "16")) return nullptr;
-        return std::make_unique<AnyPrecision>(config);
-      }};
+  return {.declaration =
+              {.id = "any-precision-optimizer",
+               .group = "Optimizer",
+               .title = "AdamW with moments in bfloat16",
+               .explanation =
+                   "Both moments are stored in bfloat16 without scales, which takes half the "
+                   "memory of fp32 moments. This is the AnyPrecisionAdamW of llama-recipes. "
+                   "transformers' adamw_anyprecision keeps both moments in fp32, unless optim_args "
+                   "sets momentum_dtype and variance_dtype. The step runs parameter by parameter, "
+                   "with temporaries as large as the largest parameter.",
+               .toggles = {{.id = "optimizer-16bit",
+                            .title = "Adam's moments in bfloat16",
+                            .explanation = "half the size of fp32, without scales",
+                            .on = {{"optimizer.bits", true, {"16"}}},
+                            .ways = {{{"optimizer.bits", "16"}}}}},
+               .rules = {{.when = {{"optimizer.bits", true, {"16"}},
+                                   {"optimizer.name", false, {"adamw"}}},
+                          .why = "optimizer.bits=16 selects AnyPrecisionAdamW, a form of AdamW: "
+                                 "set optimizer.name=adamw",
+                          .instead = {{"optimizer.bits", "32"}}}}},
+          .order = 43,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            if (!config.Is("optimizer.bits", "16")) return nullptr;
+            return std::make_unique<AnyPrecision>(config);
+          }};
 }
 
 }  // namespace vramscope::trainer::any_precision_optimizer_technique

@@ -74,31 +74,32 @@ TechniqueEntry DeclareTechnique_attention() {
            .explanation = "Explicit attention keeps a tokens x tokens matrix of scores for each "
                           "head. A fused kernel keeps only its output and one number per row, and "
                           "recomputes the scores in backward.",
-           .settings = {{.key = "attention",
-                         .help = "eager: explicit scores; math, efficient, flash, cudnn: "
-                                 "implementations of SDPA; flash-2: the flash-attn package, which "
-                                 "does not expand key and value heads",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "eager",
-                         .choices = {{"eager", ""},
-                                     {"math", ""},
-                                     {"efficient", ""},
-                                     {"flash", ""},
-                                     {"flash-2", "FlashAttention-2's package"},
-                                     {"cudnn", ""}}}},
+           .settings =
+               {{.key = "attention",
+                 .help = "\"eager\" computes explicit scores. \"math\", \"efficient\", \"flash\" "
+                         "and \"cudnn\" are implementations of SDPA. \"flash-2\" uses the "
+                         "flash-attn package, which does not expand key and value heads",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "eager",
+                 .choices = {{"eager", ""},
+                             {"math", ""},
+                             {"efficient", ""},
+                             {"flash", ""},
+                             {"flash-2", "FlashAttention-2's package"},
+                             {"cudnn", ""}}}},
            .toggles = {Row("flash", "Flash attention", "no T\u00d7T score matrices", "flash"),
-                       Row("flash-2", "FlashAttention-2", "key and value heads not expanded",
+                       Row("flash-2", "FlashAttention-2", "does not expand key and value heads",
                            "flash-2"),
                        Row("efficient", "Memory-efficient attention",
                            "no score matrices, also with fp32", "efficient"),
-                       Row("sdpa-math", "SDPA, math", "one call, but scores are still in memory",
+                       Row("sdpa-math", "SDPA, math", "one call, but the scores still need memory",
                            "math"),
                        Row("cudnn-attention", "cuDNN attention",
                            "no score matrices, with cuDNN's kernels", "cudnn")},
            .rules =
                {{.when = {{"attention", true, {"flash-2"}}, {"precision", true, {"fp32"}}},
                  .why = "attention=flash-2 needs a 16-bit precision: set precision to bf16, fp16, "
-                        "amp-bf16 or amp-fp16, or attention to efficient or math",
+                        "amp-bf16 or amp-fp16, or set attention to efficient or math",
                  .instead = {{"attention", "efficient"}}},
                 {.when = {{"attention", true, {"flash-2"}}, {"model.family", false, {"llama"}}},
                  .why = "attention=flash-2 is only supported for the Llama family: set "
@@ -108,17 +109,20 @@ TechniqueEntry DeclareTechnique_attention() {
                           {"precision", true, {"fp32"}},
                           {"backend", false, {"cpu"}}},
                  .why = "attention=flash needs a 16-bit precision: set precision to bf16, fp16, "
-                        "amp-bf16 or amp-fp16, or attention to efficient or math",
+                        "amp-bf16 or amp-fp16, or set attention to efficient or math",
                  .instead = {{"attention", "efficient"}}},
                 {.when = {{"attention", true, {"cudnn"}}, {"precision", true, {"fp32"}}},
-                 .why = "attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, "
-                        "amp-bf16 or amp-fp16",
+                 .why =
+                     "attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, "
+                     "amp-bf16 or amp-fp16",
                  .instead = {{"attention", "efficient"}}},
-                {.when = {{"attention", true, {"efficient", "cudnn", "flash-2"}},
-                          {"backend", true, {"cpu"}}},
-                 .why = "attention=efficient, flash-2 and cudnn have no CPU implementation: use "
-                        "eager, math "
-                        "or flash"}}},
+                {.when =
+                     {{"attention", true, {"efficient", "cudnn", "flash-2"}},
+                      {"backend", true, {"cpu"}}},
+                 .why =
+                     "attention=efficient, flash-2 and cudnn have no CPU implementation: use "
+                     "eager, math "
+                     "or flash"}}},
       .fit = {{.row = "flash"}, {.row = "efficient"}},
       .order = 20,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

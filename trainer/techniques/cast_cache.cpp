@@ -28,38 +28,37 @@ class NoCastCache final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_cast_cache() {
-  return {
-      .declaration = {.id = "cast-cache",
-                      .group = "Precision",
-                      .title = "Autocast's cache",
-                      .explanation =
-                          "Autocast keeps the 16-bit copy of each weight until the end of forward, "
-                          "in case it is used again. In evaluation and re-entrant checkpoints, no "
-                          "graph keeps the copies, but the cache holds all of them at once. "
-                          "Without the cache, each copy is freed after its product.",
-                      .settings = {{.key = "cast_cache",
-                                    .help = "autocast keeps its casts of weights until the end of "
-                                            "forward (torch.autocast's cache_enabled)",
-                                    .kind = run::ValueKind::kChoice,
-                                    .default_value = "true",
-                                    .choices = {{"true", ""}, {"false", ""}}}},
-                      .toggles = {{.id = "no-cast-cache",
-                                   .title = "Autocast without its cache",
-                                   .explanation = "casts of weights are freed after their product",
-                                   .on = {{"cast_cache", true, {"false"}}},
-                                   .ways = {{{"cast_cache", "false"}, {"precision", "amp-bf16"}}}}},
-                      .rules = {{.when = {{"cast_cache", true, {"false"}},
-                                          {"precision", false, {"amp-bf16", "amp-fp16"}}},
-                                 .why =
-                                     "without autocast there are no casts: set precision=amp-bf16",
-                                 .instead = {{"precision", "amp-bf16"}},
-                                 .refuses = false}}},
-      .order = 9,  // outside of autocast
-      .place = 12,
-      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (!config.Is("cast_cache", "false")) return nullptr;
-        return std::make_unique<NoCastCache>();
-      }};
+  return {.declaration =
+              {.id = "cast-cache",
+               .group = "Precision",
+               .title = "Autocast's cache",
+               .explanation =
+                   "Autocast keeps the 16-bit copy of each weight until the end of forward, in "
+                   "case the weight is used again. In evaluation and re-entrant checkpoints, no "
+                   "graph keeps the copies, but the cache holds all of them at once. Without the "
+                   "cache, each copy is freed after its matrix product.",
+               .settings = {{.key = "cast_cache",
+                             .help = "whether autocast keeps its casts of weights until the end of "
+                                     "forward (torch.autocast's cache_enabled)",
+                             .kind = run::ValueKind::kChoice,
+                             .default_value = "true",
+                             .choices = {{"true", ""}, {"false", ""}}}},
+               .toggles = {{.id = "no-cast-cache",
+                            .title = "Autocast without its cache",
+                            .explanation = "each cast weight is freed after its matrix product",
+                            .on = {{"cast_cache", true, {"false"}}},
+                            .ways = {{{"cast_cache", "false"}, {"precision", "amp-bf16"}}}}},
+               .rules = {{.when = {{"cast_cache", true, {"false"}},
+                                   {"precision", false, {"amp-bf16", "amp-fp16"}}},
+                          .why = "without autocast, weights are not cast: set precision=amp-bf16",
+                          .instead = {{"precision", "amp-bf16"}},
+                          .refuses = false}}},
+          .order = 9,  // outside of autocast
+          .place = 12,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            if (!config.Is("cast_cache", "false")) return nullptr;
+            return std::make_unique<NoCastCache>();
+          }};
 }
 
 }  // namespace vramscope::trainer

@@ -145,56 +145,57 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
           {.id = "chunked-loss",
            .group = "Activations",
            .title = "Loss in chunks",
-           .explanation = "Logits of a large vocabulary, their fp32 copy and their gradient are "
-                          "often the peak. With c chunks, only 1/c of them exists at a time. The "
-                          "output layer runs once more in backward.",
-           .settings = {{.key = "loss",
-                         .help = "full: all logits at once; chunked: output layer and loss for a "
-                                 "part of the tokens at a time",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "full",
-                         .choices = {{"full", ""}, {"chunked", ""}}},
-                        {.key = "loss_chunks",
-                         .help = "number of chunks for loss=chunked",
-                         .kind = run::ValueKind::kInteger,
-                         .default_value = "8",
-                         .low = 1,
-                         .high = 65536,
-                         .label = "chunks"},
-                        {.key = "loss_keeps",
-                         .help = "for loss=chunked: keep nothing (a chunk's logits are recomputed "
-                                 "in backward), or the logits of all chunks, each with a compiled "
-                                 "cross entropy that makes no fp32 copy (torchtune)",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "nothing",
-                         .choices = {{"nothing", ""}, {"logits", ""}},
-                         .label = "keeps"},
-                        {.key = "loss_reentrant",
-                         .help = "for loss=chunked: each chunk is recomputed in a nested backward "
-                                 "(use_reentrant), or in a second run",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}},
-                         .label = "re-entrant"}},
+           .explanation = "If the vocabulary is large, the logits, their fp32 copy and their "
+                          "gradient often cause the peak. With c chunks, only 1/c of them exists "
+                          "at a time, but the output layer runs once more in backward.",
+           .settings =
+               {{.key = "loss",
+                 .help = "\"full\" computes all logits at once. \"chunked\" computes the output "
+                         "layer and the loss for a part of the tokens at a time",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "full",
+                 .choices = {{"full", ""}, {"chunked", ""}}},
+                {.key = "loss_chunks",
+                 .help = "number of chunks for loss=chunked",
+                 .kind = run::ValueKind::kInteger,
+                 .default_value = "8",
+                 .low = 1,
+                 .high = 65536,
+                 .label = "chunks"},
+                {.key = "loss_keeps",
+                 .help = "for loss=chunked: \"nothing\" recomputes a chunk's logits in backward. "
+                         "\"logits\" keeps the logits of all chunks, each with a compiled cross "
+                         "entropy that makes no fp32 copy (torchtune)",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "nothing",
+                 .choices = {{"nothing", ""}, {"logits", ""}},
+                 .label = "keeps"},
+                {.key = "loss_reentrant",
+                 .help = "for loss=chunked: whether each chunk is recomputed in a nested backward "
+                         "(\"true\", as with use_reentrant=True) or in a second run (\"false\")",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "false",
+                 .choices = {{"false", ""}, {"true", ""}},
+                 .label = "re-entrant"}},
            .toggles = {{.id = "chunked-loss",
                         .title = "Loss in chunks",
-                        .explanation = "logits for a part of the tokens at a time",
+                        .explanation = "computes logits for a part of the tokens at a time",
                         .on = {{"loss", true, {"chunked"}}},
                         .ways = {{{"loss", "chunked"}}},
                         .controls = {"loss_chunks", "loss_keeps", "loss_reentrant"}}},
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
-                      .why = "loss=chunked: the basics model's script computes its loss as a whole",
+                      .why = "loss=chunked is not supported for the basics model, whose script "
+                             "computes its loss as a whole; set loss=full",
                       .instead = {{"loss", "full"}}},
                      {.when = {{"loss_keeps", true, {"logits"}},
                                {"loss_reentrant", true, {"true"}}},
-                      .why = "loss_reentrant determines how chunks are recomputed, but "
-                             "loss_keeps=logits recomputes none; set loss_reentrant=false",
+                      .why = "loss_reentrant has no effect with loss_keeps=logits, because no "
+                             "chunk is recomputed; set loss_reentrant=false",
                       .instead = {{"loss_reentrant", "false"}}}},
-           .assumes =
-               {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
-                 .what =
-                     "the compiled cross entropy of a chunk is modelled after Inductor's: the "
-                     "logits are kept, their gradient has their type, and there is no fp32 copy"}}},
+           .assumes = {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
+                        .what = "the compiled cross entropy of a chunk is modelled after "
+                                "Inductor's: the logits are kept, their gradient has the same type "
+                                "as the logits, and there is no fp32 copy"}}},
       .fit = {{.row = "chunked-loss"}},
       .modelled = {{.assumed = 0, .category = "Activation", .ops = {kCrossEntropy}},
                    {.assumed = 0, .category = "Autograd detail", .ops = {kCrossEntropy}},

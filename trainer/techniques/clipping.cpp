@@ -53,41 +53,41 @@ class Clipping final : public Technique, public MeasuresGradients {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_clipping() {
-  return {
-      .declaration = {.id = "clipping",
-                      .group = "Gradients",
-                      .title = "Gradient clipping",
-                      .explanation = "Scales all gradients in place if their norm is too large. "
-                                     "Needs one additional number per tensor.",
-                      .settings = {{.key = "clip_grad_norm",
-                                    .help = "maximum norm of all gradients; 0: no clipping",
-                                    .kind = run::ValueKind::kNumber,
-                                    .default_value = "0",
-                                    .low = 0,
-                                    .high = 1e9,
-                                    .label = "norm"}},
-                      .toggles = {{.id = "clipping",
-                                   .title = "Clip gradients",
-                                   .explanation = "by the norm of all of them, in place",
-                                   .on = {{"clip_grad_norm", false, {"0"}}},
-                                   .ways = {{{"clip_grad_norm", "1"}}},
-                                   .controls = {"clip_grad_norm"}}},
-                      .rules = {{.when = {{"clip_grad_norm", false, {"0"}},
-                                          {"precision", true, {"amp-fp16"}},
-                                          {"shard.strategy", true, {"zero2", "zero3", "tensor"}},
-                                          {"shard.implementation", true, {"fsdp2"}}},
-                                 .why = "clip_grad_norm: the scaled gradients of amp-fp16 are "
-                                        "unscaled first, which for shards is only supported with "
-                                        "FSDP1; use amp-bf16, or shard.implementation=fsdp1",
-                                 .instead = {{"clip_grad_norm", "0"}}}},
-                      .implies = {"gradients of amp-fp16 are unscaled before their norm is "
-                                  "computed, as by GradScaler.unscale_"}},
-      .order = 62,
-      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        const double most = config.Number("clip_grad_norm");
-        if (most <= 0) return nullptr;
-        return std::make_unique<Clipping>(most);
-      }};
+  return {.declaration =
+              {.id = "clipping",
+               .group = "Gradients",
+               .title = "Gradient clipping",
+               .explanation = "Clipping scales all gradients in place if their norm is too "
+                              "large. It needs one additional number per tensor.",
+               .settings = {{.key = "clip_grad_norm",
+                             .help = "maximum norm of all gradients; 0: no clipping",
+                             .kind = run::ValueKind::kNumber,
+                             .default_value = "0",
+                             .low = 0,
+                             .high = 1e9,
+                             .label = "norm"}},
+               .toggles = {{.id = "clipping",
+                            .title = "Clip gradients",
+                            .explanation = "clips by the norm of all gradients, in place",
+                            .on = {{"clip_grad_norm", false, {"0"}}},
+                            .ways = {{{"clip_grad_norm", "1"}}},
+                            .controls = {"clip_grad_norm"}}},
+               .rules = {{.when = {{"clip_grad_norm", false, {"0"}},
+                                   {"precision", true, {"amp-fp16"}},
+                                   {"shard.strategy", true, {"zero2", "zero3", "tensor"}},
+                                   {"shard.implementation", true, {"fsdp2"}}},
+                          .why = "clip_grad_norm with precision=amp-fp16 unscales gradients before "
+                                 "it clips them, which is supported for shards only with FSDP1; "
+                                 "use precision=amp-bf16, or shard.implementation=fsdp1",
+                          .instead = {{"clip_grad_norm", "0"}}}},
+               .implies = {"amp-fp16 unscales gradients before it computes their norm, like "
+                           "GradScaler.unscale_"}},
+          .order = 62,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            const double most = config.Number("clip_grad_norm");
+            if (most <= 0) return nullptr;
+            return std::make_unique<Clipping>(most);
+          }};
 }
 
 }  // namespace vramscope::trainer

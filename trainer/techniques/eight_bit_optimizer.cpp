@@ -118,15 +118,15 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
            .group = "Optimizer",
            .title = "8-bit Adam",
            .explanation =
-               "Each moment takes one byte per element and a scale for each 256 elements: a "
+               "Each moment takes one byte per element, and a scale for each 256 elements: a "
                "quarter of fp32. The step runs one kernel per tensor, without temporaries. The "
-               "moments of embeddings stay fp32, as in transformers' Trainer; bitsandbytes alone "
-               "uses 8 bits there, too (optimizer.embedding_bits=8). With paging, moments of large "
-               "tensors are in managed memory: on the GPU while it has room, otherwise on the "
-               "host, and each step brings them back over the bus.",
+               "moments of embeddings stay in fp32, as in transformers' Trainer. bitsandbytes "
+               "alone uses 8 bits for embeddings, too (optimizer.embedding_bits=8). With paging, "
+               "the moments of large tensors are in managed memory: on the GPU while it has room, "
+               "otherwise on the host. Each step then brings them back over the bus.",
            .settings = {{.key = "optimizer.bits",
-                         .help = "bits per element of optimizer state; 8 and 4: in blocks with a "
-                                 "scale (optimizer.library); 16: bfloat16",
+                         .help = "bits per element of optimizer state. 16 is bfloat16. 8 and 4 are "
+                                 "stored in blocks with a scale (see optimizer.library)",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "32",
                          .choices = {{"32", "like the weights"}, {"16", ""}, {"8", ""}, {"4", ""}}},
@@ -137,16 +137,17 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                          .default_value = "false",
                          .choices = {{"false", ""}, {"true", ""}}},
                         {.key = "optimizer.embedding_bits",
-                         .help = "bits of an embedding's moments with bitsandbytes' 8-bit "
-                                 "optimizer; 32: as registered by transformers' Trainer (4.52 and "
-                                 "later), 8: as in bitsandbytes alone",
+                         .help = "bits of an embedding's moments in bitsandbytes' 8-bit optimizer: "
+                                 "32, because transformers' Trainer (4.52 and later) registers "
+                                 "embeddings this way, or 8, as in bitsandbytes alone",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "32",
                          .choices = {{"32", "32 (Trainer)"}, {"8", "8 (bitsandbytes alone)"}},
                          .label = "embeddings"}},
            .toggles = {{.id = "optimizer-8bit",
                         .title = "8-bit Adam",
-                        .explanation = "one byte per moment element, a scale for each 256",
+                        .explanation =
+                            "one byte per element of a moment, and a scale for each 256 elements",
                         .on = {{"optimizer.bits", true, {"8"}},
                                {"optimizer.library", true, {"bitsandbytes"}},
                                {"optimizer.paged", true, {"false"}}},
@@ -172,14 +173,15 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                  .why = "optimizer.bits=8 requires Adam: set optimizer.name to adam or adamw",
                  .instead = {{"optimizer.bits", "32"}}}},
            .assumes = {{.when = {{"optimizer.paged", true, {"true"}}},
-                        .what = "paged moments are not in the peak, because PyTorch's allocator "
-                                "does not see managed memory. The GPU keeps them while it has "
-                                "room, and the time of a step assumes that it has"},
+                        .what =
+                            "the peak does not include paged moments, because PyTorch's allocator "
+                            "does not see managed memory. The GPU keeps paged moments while it has "
+                            "room, and the time of a step assumes that it has room"},
                        {.when = {{"optimizer.bits", true, {"8"}},
                                  {"optimizer.library", true, {"bitsandbytes"}}},
-                        .what = "bitsandbytes' 8-bit kernel is modelled: one for each tensor, in "
-                                "place, without temporaries, at memory bandwidth for its gradient, "
-                                "weight and moments"}}},
+                        .what = "bitsandbytes' 8-bit kernel is modelled as one kernel per tensor "
+                                "that works in place, without temporaries, and moves gradient, "
+                                "weight and moments at memory bandwidth"}}},
       .fit = {{.row = "optimizer-8bit", .changes = run::Changes::kRounding},
               {.row = "optimizer-paged", .changes = run::Changes::kRounding, .last_resort = true}},
       .modelled = {{.assumed = 1, .category = "Optimizer state"}},

@@ -38,47 +38,46 @@ class Evaluation final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_evaluation() {
-  return {
-      .declaration =
-          {.id = "evaluation",
-           .group = "Evaluation",
-           .title = "Evaluation",
-           .explanation = "A pass over validation batches. Without no_grad, its activations are "
-                          "kept for a backward, and the activations of two passes exist at once "
-                          "while a variable still refers to the previous loss. Logits that are "
-                          "collected on the GPU add up.",
-           .settings = {{.key = "eval",
-                         .help = "an evaluation pass after training: none, with a graph (grad) or "
-                                 "without (no_grad)",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "none",
-                         .choices = {{"none", ""}, {"grad", ""}, {"no_grad", ""}}},
-                        {.key = "eval_keeps_logits",
-                         .help = "collect the logits of all evaluation batches on the GPU",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}}}},
-           .toggles = {{.id = "eval-no-grad",
-                        .title = "Evaluate without a graph",
-                        .explanation = "under no_grad: nothing is kept",
-                        .on = {{"eval", true, {"no_grad"}}},
-                        .ways = {{{"eval", "no_grad"}}},
-                        .controls = {"eval_keeps_logits"}},
-                       {.id = "eval-grad",
-                        .title = "Evaluate with a graph",
-                        .explanation = "no_grad forgotten: activations as in training",
-                        .on = {{"eval", true, {"grad"}}},
-                        .ways = {{{"eval", "grad"}}},
-                        .controls = {"eval_keeps_logits"}}},
-           .rules = {{.when = {{"eval_keeps_logits", true, {"true"}}, {"eval", true, {"none"}}},
-                      .why = "eval_keeps_logits has no effect without an evaluation",
-                      .refuses = false}}},
-      .order = 80,
-      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (config.Is("eval", "none")) return nullptr;
-        return std::make_unique<Evaluation>(config.Is("eval", "grad"),
-                                            config.Is("eval_keeps_logits", "true"));
-      }};
+  return {.declaration =
+              {.id = "evaluation",
+               .group = "Evaluation",
+               .title = "Evaluation",
+               .explanation = "Evaluation runs the model on validation batches. Without no_grad, "
+                              "it keeps activations for a backward pass. While a variable still "
+                              "refers to the previous loss, the activations of two passes exist at "
+                              "once. Logits that are collected on the GPU accumulate.",
+               .settings = {{.key = "eval",
+                             .help = "evaluation pass after training: \"none\", \"grad\" (with an "
+                                     "autograd graph) or \"no_grad\" (without a graph)",
+                             .kind = run::ValueKind::kChoice,
+                             .default_value = "none",
+                             .choices = {{"none", ""}, {"grad", ""}, {"no_grad", ""}}},
+                            {.key = "eval_keeps_logits",
+                             .help = "collect the logits of all evaluation batches on the GPU",
+                             .kind = run::ValueKind::kChoice,
+                             .default_value = "false",
+                             .choices = {{"false", ""}, {"true", ""}}}},
+               .toggles = {{.id = "eval-no-grad",
+                            .title = "Evaluate without a graph",
+                            .explanation = "under no_grad: nothing is kept",
+                            .on = {{"eval", true, {"no_grad"}}},
+                            .ways = {{{"eval", "no_grad"}}},
+                            .controls = {"eval_keeps_logits"}},
+                           {.id = "eval-grad",
+                            .title = "Evaluate with a graph",
+                            .explanation = "without no_grad, activations are kept as in training",
+                            .on = {{"eval", true, {"grad"}}},
+                            .ways = {{{"eval", "grad"}}},
+                            .controls = {"eval_keeps_logits"}}},
+               .rules = {{.when = {{"eval_keeps_logits", true, {"true"}}, {"eval", true, {"none"}}},
+                          .why = "eval_keeps_logits has no effect without an evaluation",
+                          .refuses = false}}},
+          .order = 80,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            if (config.Is("eval", "none")) return nullptr;
+            return std::make_unique<Evaluation>(config.Is("eval", "grad"),
+                                                config.Is("eval_keeps_logits", "true"));
+          }};
 }
 
 }  // namespace vramscope::trainer

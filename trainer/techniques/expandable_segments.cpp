@@ -11,11 +11,12 @@ TechniqueEntry DeclareTechnique_expandable_segments() {
                       .group = "Allocator",
                       .title = "Expandable segments",
                       .explanation =
-                          "Instead of allocating another segment, a segment grows by pages of 2 or "
-                          "20 MiB. Less memory is lost in holes between blocks.",
+                          "Instead of reserving another segment, the allocator extends a segment "
+                          "by pages of 2 or 20 MiB. Less memory is lost in holes between blocks.",
                       .toggles = {{.id = "expandable-segments",
                                    .title = "Expandable segments",
-                                   .explanation = "segments grow, with fewer holes between blocks",
+                                   .explanation =
+                                       "segments can grow, which leaves fewer holes between blocks",
                                    .on = {{"alloc_conf", true, {conf}}},
                                    .ways = {{{"alloc_conf", conf}}},
                                    .off = {{"alloc_conf", ""}}}},

@@ -104,14 +104,14 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                             run::SettingValues instead) {
     other.insert(other.begin(), {fsdp1, units});
     return run::Rule{.when = std::move(other),
-                     .why = "shard.implementation=fsdp1: " + std::move(why),
+                     .why = "With shard.implementation=fsdp1, " + std::move(why),
                      .instead = std::move(instead)};
   };
   const std::string nested =
-      "a re-entrant checkpoint of a part of a unit frees the unit's weights when its own backward "
-      "is done, and then PyTorch fails; set checkpointing.reentrant=false";
+      "a re-entrant checkpoint inside a unit frees the whole unit's weights at the end of the "
+      "checkpoint's backward, and then PyTorch fails; set checkpointing.reentrant=false";
   const std::string partly =
-      "with use_orig_params=False, PyTorch refuses units that are only partly trained; set "
+      "PyTorch refuses partly trained units if use_orig_params=False; set "
       "shard.original_parameters=true";
   const std::vector<std::string> controls = {"shard.ranks",
                                              "shard.rank",
@@ -137,60 +137,63 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
            .group = "Several GPUs",
            .title = "Shards of flat parameters",
            .explanation =
-               "FullyShardedDataParallel (FSDP1) instead of fully_shard: all parameters of a layer "
-               "are one flat tensor, divided evenly among the GPUs. It is gathered as a whole, and "
-               "the parameters are views of it. The layer's gradients, trained or not, are also "
-               "one tensor until they are scattered. This GPU's gradients stay in memory until the "
-               "next forward, even if they are released earlier.",
+               "With FullyShardedDataParallel (FSDP1) instead of fully_shard, all parameters of a "
+               "layer form one flat tensor, which is divided evenly among the GPUs. This tensor is "
+               "gathered as a whole, and the parameters are views of it. The gradients of all the "
+               "layer's parameters, trained or not, are also one tensor until they are scattered. "
+               "This GPU's gradients stay in memory until the next forward, even if the program "
+               "releases them earlier.",
            .settings =
                {{.key = "shard.implementation",
-                 .help = "zero2 and zero3: fully_shard (fsdp2), or FullyShardedDataParallel around "
-                         "each layer and the model (fsdp1)",
+                 .help = "for zero2 and zero3: \"fsdp2\" uses fully_shard, \"fsdp1\" uses "
+                         "FullyShardedDataParallel around each layer and the model",
                  .kind = ValueKind::kChoice,
                  .default_value = "fsdp2",
                  .choices = {{"fsdp2", "fully_shard"}, {"fsdp1", "FullyShardedDataParallel"}},
                  .label = "by"},
                 {.key = "shard.replicas",
-                 .help = "fsdp1: number of groups of GPUs, which each split one copy of the model "
-                         "(HYBRID_SHARD); gradients are scattered within a group and summed over "
-                         "the groups; 1: all GPUs form one group",
+                 .help = "fsdp1: number of groups of GPUs. Each group splits one copy of the model "
+                         "(HYBRID_SHARD). Gradients are scattered within a group and summed over "
+                         "the groups. 1: all GPUs form one group",
                  .kind = ValueKind::kInteger,
                  .default_value = "1",
                  .low = 1,
                  .high = 65536,
                  .label = "groups"},
-                yes_or_no("shard.limit_all_gathers",
-                          "fsdp1: before a gather, the host waits until the weights of the unit "
-                          "before the previous one are freed (limit_all_gathers); false: no limit",
-                          "true", "limit gathers"),
+                yes_or_no(
+                    "shard.limit_all_gathers",
+                    "fsdp1: before the host gathers a unit, it waits until the weights of the unit "
+                    "before the previous one are freed (limit_all_gathers); \"false\": no limit",
+                    "true", "limit gathers"),
                 {.key = "shard.backward_prefetch_at",
-                 .help = "fsdp1: when backward gathers the next layer: before a layer's gradients "
-                         "are computed (BACKWARD_PRE), after that (BACKWARD_POST), or when it is "
-                         "needed (None)",
+                 .help = "fsdp1: when backward gathers the next layer: before it computes a "
+                         "layer's gradients (BACKWARD_PRE), after it computes them "
+                         "(BACKWARD_POST), or when it needs the next layer (None)",
                  .kind = ValueKind::kChoice,
                  .default_value = "before",
                  .choices = {{"before", "before a layer"},
                              {"after", "after a layer"},
                              {"never", "when needed"}},
-                 .label = "next in backward"},
+                 .label = "gather next"},
                 yes_or_no("shard.original_parameters",
-                          "fsdp1: the optimizer gets this GPU's part of each parameter "
-                          "(use_orig_params); false: the flat parameters",
+                          "fsdp1: \"true\" gives the optimizer this GPU's part of each parameter "
+                          "(use_orig_params), \"false\" gives it the flat parameters",
                           "true", "original parameters"),
                 yes_or_no("shard.no_sync",
-                          "fsdp1: gradients of all micro-batches but the last are accumulated "
-                          "unsharded (no_sync)",
+                          "fsdp1: accumulate unsharded gradients in all micro-batches except the "
+                          "last (no_sync)",
                           "false", "no_sync"),
                 {.key = "shard.gathered_as",
                  .help = "fsdp1: type in which weights are gathered and gradients scattered "
-                         "(MixedPrecision(param_dtype=...)); the parts keep their own type",
+                         "(MixedPrecision(param_dtype=...)); the shards keep their own type",
                  .kind = ValueKind::kChoice,
                  .default_value = "weights",
-                 .choices = {{"weights", "their own"}, {"bf16", ""}, {"fp16", ""}},
+                 .choices = {{"weights", "their own type"}, {"bf16", ""}, {"fp16", ""}},
                  .label = "gathered as"}},
            .toggles = {{.id = "fsdp1",
                         .title = "Flat shards (FSDP1)",
-                        .explanation = "each layer's parameters are one tensor, divided evenly",
+                        .explanation =
+                            "each layer's parameters form one tensor, which is divided evenly",
                         .on = {fsdp1, {"shard.strategy", true, {"zero3"}}},
                         .ways = {{{"shard.implementation", "fsdp1"},
                                   {"shard.strategy", "zero3"},
@@ -207,16 +210,16 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
            .rules =
                {not_with(
                     {{"shard.forward_prefetch", false, {"0", "1"}}},
-                    "FSDP1 gathers at most one layer ahead; set shard.forward_prefetch=1",
+                    "at most one layer is gathered ahead; set shard.forward_prefetch=1",
                     {{"shard.forward_prefetch", "1"}}),
                 not_with(
                     {{"shard.backward_prefetch", false, {"1"}}},
-                    "FSDP1 gathers one layer ahead in backward, at the time of "
-                    "shard.backward_prefetch_at; set shard.backward_prefetch=1",
+                    "backward gathers one layer ahead, at the point that "
+                    "shard.backward_prefetch_at sets; set shard.backward_prefetch=1",
                     {{"shard.backward_prefetch", "1"}}),
                 not_with(
                     {{"offload.parameters", true, {"cpu"}}, {"shard.ranks", true, {"1"}}},
-                    "FSDP1 on one GPU is NO_SHARD, which is not supported; use "
+                    "one GPU means NO_SHARD, which is not supported; use "
                     "shard.implementation=fsdp2",
                     {{"shard.implementation", "fsdp2"}}),
                 not_with(
@@ -232,8 +235,8 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .instead = {{"shard.replicas", "1"}}},
                 {.when = {{"shard.replicas", false, {"1"}},
                           {"shard.strategy", false, {"zero2", "zero3"}}},
-                 .why = "shard.replicas: groups that split the model require shard.strategy=zero3 "
-                        "or zero2",
+                 .why = "shard.replicas divides GPUs into groups that split the model; set "
+                        "shard.strategy=zero3 or zero2",
                  .instead = {{"shard.replicas", "1"}}},
                 not_with({{"quantization", false, {"none"}}},
                          "PyTorch refuses to flatten integers; set quantization=none, or "
@@ -257,27 +260,26 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                           {"checkpointing.reentrant", true, {"true"}}},
                          nested, {{"checkpointing.reentrant", "false"}}),
                 not_with({{"galore.rank", false, {"0"}}},
-                         "GaLore projects matrices, but a part of a flat parameter is "
-                         "one-dimensional; set galore.rank=0",
+                         "GaLore can't be used: it projects matrices, but a part of a flat "
+                         "parameter is one-dimensional; set galore.rank=0",
                          {{"galore.rank", "0"}}),
                 not_with({{"gradients.dtype", true, {"fp32"}}},
-                         "gradients arrive at flat parameters, so no hook of a parameter is "
-                         "called; set gradients.dtype=weights",
+                         "gradients arrive at flat parameters, so hooks of single parameters are "
+                         "not called; set gradients.dtype=weights",
                          {{"gradients.dtype", "weights"}}),
-                not_with(
-                    {{"save", false, {"none"}}},
-                    "FSDP1's state_dict gathers the model, which is not supported; set save=none",
-                    {{"save", "none"}}),
+                not_with({{"save", false, {"none"}}},
+                         "state_dict gathers the model, which is not supported; set save=none",
+                         {{"save", "none"}}),
                 not_with({{"resume.map_location", false, {"none"}}},
-                         "FSDP1's load_state_dict gathers the model, which is not supported; set "
+                         "load_state_dict gathers the model, which is not supported; set "
                          "resume.map_location=none",
                          {{"resume.map_location", "none"}}),
                 not_with({{"load", true, {"cast-on-device"}}},
                          "units are moved to the GPU one by one; set load=device",
                          {{"load", "device"}})},
            .assumes = {{.when = {fsdp1, units},
-                        .what = "FullyShardedDataParallel is Python code; its allocations are "
-                                "reproduced from PyTorch 2.11, one by one"}}},
+                        .what = "FullyShardedDataParallel is Python code. Its allocations are "
+                                "reproduced one by one, as in PyTorch 2.11"}}},
       .modelled = {{.assumed = 0, .category = "Communication"},
                    {.assumed = 0, .category = "Gradient"}},
       .order = 28,  // the same as sharding.cpp (FSDP2)

@@ -82,18 +82,19 @@ TechniqueEntry DeclareTechnique_fused_kernels() {
           {.id = "fused-kernels",
            .group = "Activations",
            .title = "Fused norm and SwiGLU",
-           .explanation = "An RMS norm in one kernel keeps its input and a number per row instead "
-                          "of four tensors. silu(gate) * up keeps its two inputs and recomputes "
-                          "the rest. Speed is the same or better.",
+           .explanation = "A fused RMS norm keeps only its input and one number per row, instead "
+                          "of four tensors. A fused silu(gate) * up keeps its two inputs and "
+                          "recomputes the rest. The speed is the same or better.",
            .settings = {{.key = "kernels",
-                         .help = "RMS norms and silu(gate) * up as in the model's code (eager), or "
-                                 "as one kernel each",
+                         .help =
+                             "how RMS norms and silu(gate) * up are computed: with the operators "
+                             "of the model's code (\"eager\"), or with one kernel each (\"fused\")",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "eager",
                          .choices = {{"eager", ""}, {"fused", ""}}}},
            .toggles = {{.id = "fused-kernels",
                         .title = "Fused norm and SwiGLU",
-                        .explanation = "fewer tensors kept in each layer",
+                        .explanation = "keeps fewer tensors in each layer",
                         .on = {{"kernels", true, {"fused"}}},
                         .ways = {{{"kernels", "fused"}}}}},
            .rules = {{.when = {{"kernels", true, {"fused"}},
@@ -105,8 +106,9 @@ TechniqueEntry DeclareTechnique_fused_kernels() {
                       .why = "kernels=fused is not supported with split layers: set kernels=eager",
                       .instead = {{"kernels", "eager"}}}},
            .assumes = {{.when = {{"kernels", true, {"fused"}}},
-                        .what = "the kernel of silu(gate) * up is modelled after Liger's, whose "
-                                "gradients overwrite its inputs; the norm is PyTorch's own"}}},
+                        .what =
+                            "the kernel of silu(gate) * up is modelled after Liger's kernel, which "
+                            "overwrites its inputs with gradients; the norm is PyTorch's own"}}},
       .fit = {{.row = "fused-kernels"}},
       .modelled = {{.assumed = 0, .category = "Activation", .ops = {kSiluTimes}},
                    {.assumed = 0, .category = "Temporary", .ops = {kSiluTimes}}},

@@ -306,11 +306,12 @@ TechniqueEntry DeclareTechnique_generation() {
            .group = "Evaluation",
            .title = "Generation",
            .explanation =
-               "transformers' generate(): a prompt of seq tokens, then one token after another. "
-               "Keys and values of all previous tokens are kept. dynamic reallocates each layer's "
-               "cache for every token, one token longer. static allocates space for all tokens at "
-               "the beginning and masks unused positions. sliding keeps only a window. none "
-               "recomputes the whole sequence for each token.",
+               "transformers' generate() processes a prompt of seq tokens, then generates one "
+               "token after another. Keys and values of all previous tokens are kept. With "
+               "dynamic, each layer's cache is reallocated for every token, with space for one "
+               "more token. With static, space for all tokens is allocated at the beginning, and "
+               "unused positions are masked. With sliding, only a window is kept. With none, the "
+               "whole sequence is recomputed for each token.",
            .settings =
                {{.key = "generate.tokens",
                  .help = "number of tokens that generate() produces after training and "
@@ -321,32 +322,33 @@ TechniqueEntry DeclareTechnique_generation() {
                  .high = 1 << 20,
                  .label = "tokens"},
                 {.key = "generate.cache",
-                 .help = "what is kept of the previous tokens",
+                 .help = "how the keys and values of previous tokens are kept",
                  .kind = ValueKind::kChoice,
                  .default_value = "dynamic",
-                 .choices = {{"dynamic", "DynamicCache, grows"},
-                             {"static", "StaticCache, all at once"},
+                 .choices = {{"dynamic", "DynamicCache (grows)"},
+                             {"static", "StaticCache (preallocated)"},
                              {"sliding", "SlidingWindowCache"},
                              {"none", "nothing (use_cache=False)"}},
                  .label = "cache"},
                 {.key = "generate.lengths",
-                 .help = "number of new tokens after which a sequence gets its end token, as a "
-                         "list for the sequences in turn (\"40,120\") or as a range, whose maximum "
-                         "is used. Generation ends with the longest sequence. Empty: no end token",
+                 .help =
+                     "number of new tokens after which a sequence gets its end token. A list gives "
+                     "one number for each sequence in turn (\"40,120\"). Of a range, the maximum "
+                     "is used. Generation ends with the longest sequence. Empty: no end token",
                  .kind = ValueKind::kText,
                  .default_value = "",
                  .format = "lengths",
                  .label = "end after"}},
            .toggles = {{.id = "generate",
                         .title = "Generate only",
-                        .explanation = "no training: a prompt, and tokens with a cache of keys and "
-                                       "values",
+                        .explanation = "no training: processes a prompt, then generates tokens "
+                                       "with a cache of keys and values",
                         .on = {{"mode", true, {"generate"}}},
                         .ways = {{{"mode", "generate"}, {"generate.tokens", "64"}}},
                         .controls = {"generate.tokens", "generate.cache", "generate.lengths"}},
                        {.id = "generate-after",
                         .title = "Generate after training",
-                        .explanation = "with weights and optimizer state in memory",
+                        .explanation = "weights and optimizer state stay in memory",
                         .on = {on, {"mode", true, {"train"}}},
                         .ways = {{{"generate.tokens", "64"}}},
                         .controls = {"generate.tokens", "generate.cache", "generate.lengths"}}},
@@ -356,57 +358,60 @@ TechniqueEntry DeclareTechnique_generation() {
                         "generate.tokens=64",
                  .instead = {{"generate.tokens", "64"}}},
                 {.when = {on, {"mode", true, {"inference"}}},
-                 .why =
-                     "generate.tokens: mode=inference runs only forward passes; set mode=generate",
+                 .why = "generate.tokens is not supported with mode=inference, which runs only "
+                        "forward passes; set mode=generate",
                  .instead = {{"mode", "generate"}}},
-                {.when = {on,
-                          {"model.family",
-                           false,
-                           {"llama", "qwen3", "mixtral", "qwen3-moe", "phi", "phi3", "gpt2",
-                            "t5"}}},
+                {.when =
+                     {on,
+                      {"model.family",
+                       false,
+                       {"llama", "qwen3", "mixtral", "qwen3-moe", "phi", "phi3", "gpt2", "t5"}}},
                  .why = "generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, "
-                        "GPT-2, T5 and similar models; other models have caches of their own, "
-                        "which are not supported",
+                        "GPT-2, T5 and similar models; the caches of other models are not "
+                        "supported: set generate.tokens=0",
                  .instead = {{"generate.tokens", "0"}}},
-                {.when = {on,
-                          {"generate.cache", true, {"static", "sliding"}},
-                          {"model.family", true, {"gpt2", "t5"}}},
-                 .why = "generate.cache=static and sliding: {model} has no such cache in "
-                        "transformers 4.51, or it is not supported; set generate.cache=dynamic",
+                {.when =
+                     {on,
+                      {"generate.cache", true, {"static", "sliding"}},
+                      {"model.family", true, {"gpt2", "t5"}}},
+                 .why = "generate.cache=static and generate.cache=sliding are not available for "
+                        "{model}: transformers 4.51 has no such cache, or vramscope does not "
+                        "support the cache; set generate.cache=dynamic",
                  .instead = {{"generate.cache", "dynamic"}}},
                 {.when = {{"generate.lengths", false, {""}}, off},
                  .why = "generate.lengths needs generated tokens, but generate.tokens is 0: set "
                         "generate.tokens=64",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {{"generate.lengths", false, {""}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "generate.lengths: a backend that computes values ends a sequence at its "
-                        "computed end token; use backend=plan",
+                 .why = "generate.lengths is only supported for plans, because other backends end "
+                        "a sequence at the end token that they compute; use backend=plan",
                  .instead = {{"generate.lengths", ""}}},
                 {.when = {on, {"shard.strategy", false, {"none"}}},
                  .why = "generate.tokens is only supported on one GPU: set shard.strategy=none",
                  .instead = {{"generate.tokens", "0"}}},
                 {.when = {on, {"attention", true, {"flash-2"}}},
-                 .why = "generate.tokens with attention=flash-2 uses other functions of the "
-                        "package, which are not supported; use attention=flash",
+                 .why =
+                     "generate.tokens is not supported with attention=flash-2, because generation "
+                     "uses other functions of the flash-attn package; use attention=flash",
                  .instead = {{"attention", "flash"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"attention", true, {"flash", "cudnn"}}},
-                 .why = "generate.cache=static and sliding use a mask, which flash kernels do not "
-                        "accept: use attention=efficient",
+                 .why = "generate.cache=static and generate.cache=sliding use a mask, which flash "
+                        "kernels do not accept: use attention=efficient",
                  .instead = {{"attention", "efficient"}}},
                 {.when = {on,
                           {"generate.cache", true, {"static", "sliding"}},
                           {"precision", true, {"amp-bf16", "amp-fp16"}}},
-                 .why = "generate.cache=static has the weights' type, but autocast's keys have "
-                        "another; use generate.cache=dynamic",
+                 .why = "generate.cache=static stores keys in the weights' type, but autocast "
+                        "computes keys in another type; use generate.cache=dynamic",
                  .instead = {{"generate.cache", "dynamic"}}},
                 {.when = {on, {"offload.parameters", true, {"cpu"}}},
                  .why = "generate.tokens is only supported with weights on the GPU: set "
                         "offload.parameters=none",
                  .instead = {{"offload.parameters", "none"}}}},
            .assumes = {{.when = {on, {"generate.lengths", true, {""}}},
-                        .what = "generation ends at the maximum length: end tokens are not "
+                        .what = "generation always ends at the maximum length. End tokens are not "
                                 "computed, and the few bytes for checking them are not allocated"},
                        {.when = {on, {"generate.lengths", false, {""}}},
                         .what = "generate.lengths determines the ends of sequences: keys and "

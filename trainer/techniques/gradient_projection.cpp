@@ -197,7 +197,7 @@ class GradientProjection final : public Technique {
 
 run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
   return {.when = {{"galore.rank", false, {"0"}}, std::move(other)},
-          .why = std::string("galore.rank: ") + why,
+          .why = std::string("galore.rank ") + why,
           .instead = std::move(instead)};
 }
 
@@ -209,65 +209,72 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
           {.id = "gradient-projection",
            .group = "Optimizer",
            .title = "GaLore",
-           .explanation = "The gradient of a linear layer is projected to a few dimensions, and "
-                          "Adam's moments are kept for the projection: two moments of rank x "
-                          "longer side, and a projection matrix. The gradient itself keeps its "
-                          "size, and so do the moments of other parameters: embeddings, norms, the "
-                          "output layer. The singular vectors are recomputed every few hundred "
-                          "steps, which is slow and needs memory.",
-           .settings = {{.key = "galore.rank",
-                         .help = "rank of the moments of a matrix; 0: not projected",
-                         .kind = run::ValueKind::kInteger,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 65536,
-                         .label = "rank"},
-                        {.key = "galore.gap",
-                         .help = "number of steps between two computations of the projection",
-                         .kind = run::ValueKind::kInteger,
-                         .default_value = "200",
-                         .low = 1,
-                         .high = 1e6,
-                         .label = "steps"},
-                        {.key = "galore.targets",
-                         .help =
-                             "linear layers that are projected: layers (all within the model's "
-                             "layers, like transformers' optim_target_modules=[\"attn\", \"mlp\"] "
-                             "for Llama and similar models), all-linear (also the output layer if "
-                             "it is not tied to the embedding), or parts of their paths",
-                         .kind = run::ValueKind::kText,
-                         .default_value = "layers",
-                         .format = "names",
-                         .label = "on"}},
+           .explanation =
+               "The gradient of a linear layer is projected to a few dimensions. Adam keeps its "
+               "moments for the projection: two moments of rank x longer side, and a projection "
+               "matrix. The gradient itself keeps its size. The moments of embeddings, norms, the "
+               "output layer and other parameters keep their size, too. The singular vectors are "
+               "recomputed every few hundred steps, which is slow and needs memory.",
+           .settings =
+               {{.key = "galore.rank",
+                 .help = "rank of the projected moments of a matrix; 0: moments are not projected",
+                 .kind = run::ValueKind::kInteger,
+                 .default_value = "0",
+                 .low = 0,
+                 .high = 65536,
+                 .label = "rank"},
+                {.key = "galore.gap",
+                 .help = "number of steps between two computations of the projection",
+                 .kind = run::ValueKind::kInteger,
+                 .default_value = "200",
+                 .low = 1,
+                 .high = 1e6,
+                 .label = "steps"},
+                {.key = "galore.targets",
+                 .help = "linear layers whose gradients are projected: \"layers\" (all linear "
+                         "layers in the model's layers, like transformers' "
+                         "optim_target_modules=[\"attn\", \"mlp\"] for Llama and similar models), "
+                         "\"all-linear\" (also the output layer if it is not tied to the "
+                         "embedding), or parts of the linear layers' paths",
+                 .kind = run::ValueKind::kText,
+                 .default_value = "layers",
+                 .format = "names",
+                 .label = "on"}},
            .toggles = {{.id = "galore",
                         .title = "GaLore",
                         .explanation = "moments with low rank",
                         .on = {{"galore.rank", false, {"0"}}},
                         .ways = {{{"galore.rank", "128"}}},
                         .controls = {"galore.rank", "galore.gap", "galore.targets"}}},
-           .rules = {NotWith({"model.family", true, {"gpt2"}},
-                             "transformers' GaLore skips GPT-2's Conv1D layers: set galore.rank=0",
-                             {{"galore.rank", "0"}}),
-                     NotWith({"optimizer.name", false, {"adamw"}},
-                             "GaLore is a form of AdamW: set optimizer.name=adamw",
-                             {{"galore.rank", "0"}}),
-                     NotWith({"optimizer.bits", false, {"32"}},
-                             "GaLore supports only fp32 moments here: set optimizer.bits=32",
-                             {{"optimizer.bits", "32"}}),
-                     NotWith({"offload.optimizer", false, {"none"}},
-                             "GaLore's state is on the GPU: set offload.optimizer=none",
-                             {{"offload.optimizer", "none"}}),
-                     NotWith({"shard.strategy", true, {"zero1", "zero2", "zero3", "tensor"}},
-                             "a part of a gradient has different singular vectors: use "
-                             "shard.strategy=ddp, or none",
-                             {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
-                     NotWith(
-                         {"resume.map_location", false, {"none"}},
-                         "loading GaLore's state is not supported: set resume.map_location=none",
-                         {{"resume.map_location", "none"}}),
-                     NotWith({"model.family", true, {"basics"}},
-                             "the basics model's script has its own optimizer: set galore.rank=0",
-                             {{"galore.rank", "0"}})}},
+           .rules =
+               {NotWith({"model.family", true, {"gpt2"}},
+                        "is not supported for GPT-2, because transformers' GaLore skips Conv1D "
+                        "layers: set galore.rank=0",
+                        {{"galore.rank", "0"}}),
+                NotWith(
+                    {"optimizer.name", false, {"adamw"}},
+                    "requires AdamW, because GaLore is a form of AdamW: set optimizer.name=adamw",
+                    {{"galore.rank", "0"}}),
+                NotWith({"optimizer.bits", false, {"32"}},
+                        "is only supported for fp32 moments: set optimizer.bits=32",
+                        {{"optimizer.bits", "32"}}),
+                NotWith(
+                    {"offload.optimizer", false, {"none"}},
+                    "is only supported for optimizer state on the GPU: set offload.optimizer=none",
+                    {{"offload.optimizer", "none"}}),
+                NotWith({"shard.strategy", true, {"zero1", "zero2", "zero3", "tensor"}},
+                        "is not supported for sharded gradients, because a part of a gradient has "
+                        "other singular vectors than the whole gradient: use shard.strategy=ddp or "
+                        "shard.strategy=none",
+                        {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
+                NotWith({"resume.map_location", false, {"none"}},
+                        "is not supported when a checkpoint is loaded, because GaLore's state "
+                        "can't be loaded: set resume.map_location=none",
+                        {{"resume.map_location", "none"}}),
+                NotWith({"model.family", true, {"basics"}},
+                        "is not supported for the basics model, whose script has its own "
+                        "optimizer: set galore.rank=0",
+                        {{"galore.rank", "0"}})}},
       .order = 45,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("galore.rank") == 0) return nullptr;

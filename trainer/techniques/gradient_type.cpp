@@ -60,7 +60,7 @@ class GradientType final : public Technique {
 
 run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
   return {.when = {{"gradients.dtype", true, {"fp32"}}, std::move(other)},
-          .why = std::string("gradients.dtype=fp32: ") + why,
+          .why = std::string("gradients.dtype=fp32 ") + why,
           .instead = std::move(instead)};
 }
 
@@ -71,7 +71,7 @@ TechniqueEntry DeclareTechnique_gradient_type() {
       .declaration =
           {.id = "gradient-type",
            .group = "Gradients",
-           .title = "Gradients added up in fp32",
+           .title = "Gradient accumulation in fp32",
            .explanation = "Gradients of 16-bit weights are accumulated in fp32 tensors that exist "
                           "for the whole run. This needs 4 more bytes per trained weight, and "
                           "small gradients are not lost in the sums.",
@@ -80,26 +80,28 @@ TechniqueEntry DeclareTechnique_gradient_type() {
                              "type in which gradients are accumulated: the weights' type, or fp32",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "weights",
-                         .choices = {{"weights", "the weights'"}, {"fp32", ""}}}},
+                         .choices = {{"weights", "type of the weights"}, {"fp32", ""}}}},
            .toggles = {{.id = "gradients-fp32",
                         .title = "Gradients in fp32",
                         .explanation = "fp32 sums in addition to 16-bit gradients",
                         .on = {{"gradients.dtype", true, {"fp32"}}},
                         .ways = {{{"gradients.dtype", "fp32"}}}}},
-           .rules = {{.when = {{"gradients.dtype", true, {"fp32"}},
-                               {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
-                      .why = "the weights and their gradients are already fp32",
-                      .refuses = false},
-                     NotWith({"optimizer.in_backward", true, {"true"}},
-                             "gradients that are used immediately are not accumulated; set "
-                             "optimizer.in_backward=false",
-                             {{"optimizer.in_backward", "false"}}),
-                     NotWith({"zero_grad", true, {"zero"}},
-                             "only the sums would be filled with zeros; set zero_grad=none",
-                             {{"zero_grad", "none"}}),
-                     NotWith({"shard.strategy", false, {"none"}},
-                             "only one GPU is supported: set shard.strategy=none",
-                             {{"shard.ranks", "1"}, {"shard.strategy", "none"}})}},
+           .rules =
+               {{.when = {{"gradients.dtype", true, {"fp32"}},
+                          {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
+                 .why = "the weights and their gradients are already fp32",
+                 .refuses = false},
+                NotWith({"optimizer.in_backward", true, {"true"}},
+                        "is not supported with optimizer.in_backward, which uses gradients "
+                        "immediately instead of accumulating them; set optimizer.in_backward=false",
+                        {{"optimizer.in_backward", "false"}}),
+                NotWith({"zero_grad", true, {"zero"}},
+                        "is not supported with zero_grad=zero, which would fill only the fp32 sums "
+                        "with zeros; set zero_grad=none",
+                        {{"zero_grad", "none"}}),
+                NotWith({"shard.strategy", false, {"none"}},
+                        "is only supported on one GPU: set shard.strategy=none",
+                        {{"shard.ranks", "1"}, {"shard.strategy", "none"}})}},
       .order = 36,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("gradients.dtype", "weights")) return nullptr;

@@ -26,30 +26,30 @@ class Inference final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_inference() {
-  return {
-      .declaration =
-          {.id = "inference",
-           .group = "Evaluation",
-           .title = "Inference",
-           .explanation = "Forward passes without a graph: memory holds the weights, the "
-                          "activations of one layer at a time, and the logits.",
-           .settings = {{.key = "mode",
-                         .help = "train: forward, backward, optimizer; inference: only forward, "
-                                 "under no_grad; generate: token by token (generate.tokens)",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "train",
-                         .choices = {{"train", ""}, {"inference", ""}, {"generate", ""}}}},
-           .toggles = {{.id = "inference",
-                        .title = "Inference only",
-                        .explanation = "only forward, nothing is kept",
-                        .on = {{"mode", true, {"inference"}}},
-                        .ways = {{{"mode", "inference"}}}}}},
-      .order = 5,
-      .place = 81,
-      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        if (!config.Is("mode", "inference")) return nullptr;
-        return std::make_unique<Inference>();
-      }};
+  return {.declaration =
+              {.id = "inference",
+               .group = "Evaluation",
+               .title = "Inference",
+               .explanation = "Forward passes run without an autograd graph. Memory holds the "
+                              "weights, the activations of one layer at a time, and the logits.",
+               .settings = {{.key = "mode",
+                             .help = "\"train\" runs forward, backward and optimizer. "
+                                     "\"inference\" runs only forward, under no_grad. \"generate\" "
+                                     "generates token by token (generate.tokens)",
+                             .kind = run::ValueKind::kChoice,
+                             .default_value = "train",
+                             .choices = {{"train", ""}, {"inference", ""}, {"generate", ""}}}},
+               .toggles = {{.id = "inference",
+                            .title = "Inference only",
+                            .explanation = "only forward, nothing is kept",
+                            .on = {{"mode", true, {"inference"}}},
+                            .ways = {{{"mode", "inference"}}}}}},
+          .order = 5,
+          .place = 81,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            if (!config.Is("mode", "inference")) return nullptr;
+            return std::make_unique<Inference>();
+          }};
 }
 
 }  // namespace vramscope::trainer

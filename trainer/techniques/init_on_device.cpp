@@ -32,7 +32,7 @@ TechniqueEntry DeclareTechnique_init_on_device() {
   const run::Condition on{"init_on_device", true, {"true"}};
   const auto not_with = [&](const run::Condition& other, std::string why) {
     return run::Rule{.when = {on, other},
-                     .why = "init_on_device: " + std::move(why),
+                     .why = "init_on_device " + std::move(why),
                      .instead = {{"init_on_device", "false"}}};
   };
   return {
@@ -41,8 +41,9 @@ TechniqueEntry DeclareTechnique_init_on_device() {
            .group = "Parameters",
            .title = "Creating weights on the GPU",
            .explanation = "The model is created on the GPU (with torch.device(\"cuda\")) instead "
-                          "of the host, so there is no host copy to move. A tied output layer's "
-                          "own weight exists until it is tied, and its segment stays reserved.",
+                          "of the host, so there is no host copy to move. If the output layer is "
+                          "tied to the embedding, it has its own weight at first. The segment of "
+                          "this weight stays reserved after the layer is tied.",
            .settings = {{.key = "init_on_device",
                          .help = "weights are created on the GPU, not on the CPU",
                          .kind = run::ValueKind::kChoice,
@@ -54,18 +55,20 @@ TechniqueEntry DeclareTechnique_init_on_device() {
                                        "has its own weight until it is tied",
                         .on = {on},
                         .ways = {{{"init_on_device", "true"}}}}},
-           .rules =
-               {not_with(
-                    {"load", false, {"device"}},
-                    "weights that are created on the GPU are not moved or cast; set load=device"),
-                not_with(
-                    {"quantization", false, {"none"}},
-                    "weights are quantized when they are moved to the GPU; set quantization=none"),
-                not_with({"shard.strategy", true, {"zero2", "zero3", "tensor"}},
-                         "a rank's part is made from weights on the host; use shard.strategy=ddp")},
-           .assumes = {{.when = {on},
-                        .what = "temporaries for computing buffers on the GPU (masks, frequencies; "
-                                "a few MiB, freed immediately) are not allocated"}}},
+           .rules = {not_with({"load", false, {"device"}},
+                              "creates weights on the GPU, so weights are not moved or cast; set "
+                              "load=device"),
+                     not_with({"quantization", false, {"none"}},
+                              "is not supported for quantized weights, because weights are "
+                              "quantized when they are moved to the GPU; set quantization=none"),
+                     not_with({"shard.strategy", true, {"zero2", "zero3", "tensor"}},
+                              "is not supported with this shard.strategy, because each rank copies "
+                              "its part from weights on the host; use shard.strategy=ddp")},
+           .assumes =
+               {{.when = {on},
+                 .what =
+                     "temporaries for computing buffers on the GPU, such as masks and frequencies, "
+                     "are not allocated (they take a few MiB and are freed immediately)"}}},
       .order = 16,
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -124,28 +124,32 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
            .group = "Parameters",
            .title = "Adapters for whole layers",
            .explanation =
-               "Each whole layer gets one adapter, instead of one for each linear module. With an "
-               "adapter inside each layer, the frozen trunk still needs a backward for its inputs. "
-               "A tower passes nothing back to the layers, so the trunk keeps no activations.",
-           .settings = {{.key = "lora.placement",
-                         .help = "where the adapters of lora.rank are: on selected linear layers "
-                                 "(weight), in each layer of the model, or in a separate tower",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "weight",
-                         .choices = {{"weight", "on linear layers"},
-                                     {"layer-parallel", "in each layer"},
-                                     {"tower", "a tower"}}},
-                        {.key = "lora.trunk",
-                         .help = "for a tower: its frozen trunk runs for each batch, or only in "
-                                 "the first step, which stores the outputs of its layers in host "
-                                 "memory (later steps represent later epochs)",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "runs",
-                         .choices = {{"runs", ""}, {"cached", ""}},
-                         .label = "trunk"}},
+               "Each layer as a whole gets one adapter, instead of one adapter for each linear "
+               "module. If the adapter is inside the layer, the frozen trunk still needs a "
+               "backward for its inputs. If the adapters form a separate tower, nothing is passed "
+               "back to the layers, so the trunk keeps no activations.",
+           .settings =
+               {{.key = "lora.placement",
+                 .help =
+                     "where the LoRA adapters are: on selected linear layers (\"weight\"), in each "
+                     "layer of the model (\"layer-parallel\"), or in a separate tower (\"tower\")",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "weight",
+                 .choices = {{"weight", "on linear layers"},
+                             {"layer-parallel", "in each layer"},
+                             {"tower", "a tower"}}},
+                {.key = "lora.trunk",
+                 .help =
+                     "for lora.placement=tower: the frozen trunk runs for each batch, or only in "
+                     "the first step. In the second case, the first step stores the outputs of the "
+                     "trunk's layers in host memory, and later steps represent later epochs",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "runs",
+                 .choices = {{"runs", ""}, {"cached", ""}},
+                 .label = "trunk"}},
            .toggles = {{.id = "adapter-layer",
                         .title = "Adapters in each layer",
-                        .explanation = "a low-rank adapter in parallel to each layer is trained",
+                        .explanation = "trains a low-rank adapter in parallel to each layer",
                         .on = {{"lora.placement", true, {"layer-parallel"}},
                                {"lora.rank", false, {"0"}}},
                         .ways = {{{"lora.placement", "layer-parallel"}, {"lora.rank", "8"}}},
@@ -162,8 +166,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         "lora.placement=tower",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"backend", true, {"cpu", "cuda"}}},
-                 .why = "lora.trunk=cached can only be planned, because here the data of a second "
-                        "epoch differ from the data of the first; use backend=plan",
+                 .why = "lora.trunk=cached is only supported for plans, because in real runs the "
+                        "second epoch has other data than the first; use backend=plan",
                  .instead = {{"lora.trunk", "runs"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"micro_batches", false, {"1"}}},
                  .why = "lora.trunk=cached is only supported without micro-batches: set "
@@ -179,11 +183,12 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                         "\"lengths\" empty",
                  .instead = {{"lengths", ""}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"eval", false, {"none"}}},
-                 .why = "lora.trunk=cached has no trunk on the GPU for evaluation: set eval=none",
+                 .why = "lora.trunk=cached is not supported with evaluation, which needs the trunk "
+                        "on the GPU: set eval=none",
                  .instead = {{"eval", "none"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"generate.tokens", false, {"0"}}},
-                 .why = "lora.trunk=cached has no trunk on the GPU for generation: set "
-                        "generate.tokens=0",
+                 .why = "lora.trunk=cached is not supported with generation, which needs the trunk "
+                        "on the GPU: set generate.tokens=0",
                  .instead = {{"generate.tokens", "0"}, {"mode", "train"}}},
                 {.when = {{"lora.trunk", true, {"cached"}}, {"samples.file", false, {""}}},
                  .why = "lora.trunk=cached needs batches of equal length: leave the setting "
@@ -196,24 +201,24 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                  .instead = {{"lora.rank", "8"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"lora.kind", false, {"lora"}}},
-                 .why = "lora.placement=layer-parallel and tower support only one kind of adapter: "
-                        "set lora.kind=lora",
+                 .why = "lora.placement=layer-parallel and lora.placement=tower support only one "
+                        "kind of adapter: set lora.kind=lora",
                  .instead = {{"lora.kind", "lora"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"model.family", true, {"t5", "torch_transformer", "vit", "basics", ""}}},
-                 .why =
-                     "lora.placement=layer-parallel and tower require a model with one stack of "
-                     "layers over tokens; the torch.nn.Transformer presets have built-in adapters",
+                 .why = "lora.placement=layer-parallel and lora.placement=tower require a model "
+                        "with one stack of layers over tokens; the torch.nn.Transformer presets "
+                        "have built-in adapters",
                  .instead = {{"lora.placement", "weight"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"shard.strategy", false, {"none"}}},
-                 .why = "lora.placement=layer-parallel and tower are only supported on one GPU: "
-                        "set shard.strategy=none",
+                 .why = "lora.placement=layer-parallel and lora.placement=tower are only supported "
+                        "on one GPU: set shard.strategy=none",
                  .instead = {{"shard.ranks", "1"}, {"shard.strategy", "none"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"quantization", false, {"none"}}},
-                 .why = "lora.placement=layer-parallel and tower are only supported for "
-                        "unquantized weights: set quantization=none",
+                 .why = "lora.placement=layer-parallel and lora.placement=tower are only supported "
+                        "for unquantized weights: set quantization=none",
                  .instead = {{"quantization", "none"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"trainable", false, {"all"}}},

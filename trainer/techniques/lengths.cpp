@@ -114,58 +114,59 @@ TechniqueEntry DeclareTechnique_lengths() {
            .group = "Data",
            .title = "Lengths of batches",
            .explanation =
-               "Batches that are padded to their longest sample differ in length, so blocks of one "
-               "batch do not fit the next, and reserved memory grows beyond the peak. grouped: a "
-               "batch has samples of similar length, with little padding. packed: a batch's "
-               "samples are in one row, without padding.",
-           .settings = {{.key = "lengths",
-                         .help = "lengths of the micro-batches in turn, such as \"400,1536,400\", "
-                                 "or a range to draw from, such as \"256-1024\" (seq=LIST sets "
-                                 "this); empty: all have the length seq",
-                         .kind = run::ValueKind::kText,
-                         .default_value = "",
-                         .format = "lengths",
-                         .label = "tokens"},
-                        {.key = "samples.file",
-                         .help = "lengths of samples: a file of lines \"length,count\", from which "
-                                 "each micro-batch draws its samples (seq=FILE sets this); if seq "
-                                 "is a number, longer samples are truncated to it",
-                         .kind = run::ValueKind::kText,
-                         .default_value = "",
-                         .format = "path",
-                         .label = "file"},
-                        {.key = "samples.batches",
-                         .help = "how samples of samples.file are put into micro-batches",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "padded",
-                         .choices = {{"padded", "as drawn, padded to the longest"},
-                                     {"grouped", "by length, padded to the longest"},
-                                     {"packed", "one after another in one row"}},
-                         .label = "batches"}},
-           .rules = {{.when = {file, {"lengths", false, {""}}},
-                      .why = "samples.file sets lengths of samples, lengths those of batches: set "
-                             "only one of them",
-                      .instead = {{"lengths", ""}}},
-                     {.when = {{"samples.batches", false, {"padded"}},
-                               {"samples.file", true, {""}}},
-                      .why = "samples.batches has no effect without samples.file",
-                      .instead = {{"samples.batches", "padded"}},
-                      .refuses = false},
-                     {.when = {file, {"model.family", true, {"vit", "basics"}}},
-                      .why = "samples.file has lengths of token sequences, which are not this "
-                             "model's input",
-                      .instead = {{"samples.file", ""}}},
-                     {.when = {file,
-                               {"samples.batches", true, {"packed"}},
-                               {"attention", true, {"eager", "math"}}},
-                      .why = "samples.batches=packed: explicit attention would compute the scores "
-                             "of a whole row; use attention=efficient or flash",
-                      .instead = {{"attention", "efficient"}}}},
-           .assumes =
-               {{.when = {file, {"samples.batches", true, {"packed"}}},
-                 .what =
-                     "attention of a packed row allocates as much as for one sequence of the row's "
-                     "length; the start positions of samples (a few bytes) are not allocated"}}},
+               "Each batch is padded to its longest sample, so batches differ in length. Blocks of "
+               "one batch do not fit the next, and reserved memory grows beyond the peak. With "
+               "grouped, the samples of a batch have similar lengths and need little padding. With "
+               "packed, the samples of a batch are in one row, without padding.",
+           .settings =
+               {{.key = "lengths",
+                 .help = "lengths of successive micro-batches, such as \"400,1536,400\", or a "
+                         "range from which lengths are drawn, such as \"256-1024\" (seq=LIST sets "
+                         "this). Empty: all micro-batches have the length seq",
+                 .kind = run::ValueKind::kText,
+                 .default_value = "",
+                 .format = "lengths",
+                 .label = "tokens"},
+                {.key = "samples.file",
+                 .help = "file with lengths of samples, as lines \"length,count\". Each "
+                         "micro-batch draws its samples from this file (seq=FILE sets this). If "
+                         "seq is a number, longer samples are truncated to this length",
+                 .kind = run::ValueKind::kText,
+                 .default_value = "",
+                 .format = "path",
+                 .label = "file"},
+                {.key = "samples.batches",
+                 .help = "how samples from samples.file are grouped into micro-batches",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "padded",
+                 .choices = {{"padded", "samples in the order drawn, padded to the longest"},
+                             {"grouped", "samples grouped by length, padded to the longest"},
+                             {"packed", "samples one after another in one row"}},
+                 .label = "batches"}},
+           .rules =
+               {{.when = {file, {"lengths", false, {""}}},
+                 .why = "samples.file sets the lengths of samples, and lengths sets the lengths of "
+                        "micro-batches: set only one of them",
+                 .instead = {{"lengths", ""}}},
+                {.when = {{"samples.batches", false, {"padded"}}, {"samples.file", true, {""}}},
+                 .why = "samples.batches has no effect without samples.file",
+                 .instead = {{"samples.batches", "padded"}},
+                 .refuses = false},
+                {.when = {file, {"model.family", true, {"vit", "basics"}}},
+                 .why =
+                     "samples.file contains lengths of token sequences, but the input of this "
+                     "model is not a sequence of tokens; leave the setting \"samples.file\" empty",
+                 .instead = {{"samples.file", ""}}},
+                {.when = {file,
+                          {"samples.batches", true, {"packed"}},
+                          {"attention", true, {"eager", "math"}}},
+                 .why = "With samples.batches=packed, explicit attention would compute the scores "
+                        "of a whole row of samples; use attention=efficient or flash",
+                 .instead = {{"attention", "efficient"}}}},
+           .assumes = {{.when = {file, {"samples.batches", true, {"packed"}}},
+                        .what = "attention over a packed row allocates as much as over one "
+                                "sequence of the row's length; the few bytes for the start "
+                                "positions of samples are not allocated"}}},
       .order = 70,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Get("samples.file").empty()) return std::make_unique<Samples>(config);

@@ -35,18 +35,19 @@ TechniqueEntry DeclareTechnique_loading() {
           {.id = "loading",
            .group = "Parameters",
            .title = "Loading",
-           .explanation = "If weights are cast on the GPU, the fp32 weights are there first, and "
-                          "their segments stay reserved. If they are created on the GPU, or cast "
-                          "before they are moved, they use only the memory that they need.",
-           .settings =
-               {{.key = "load",
-                 .help = "device: weights are created on the GPU in their type; cast-on-device: "
-                         "moved in fp32 and cast there; cast-on-cpu: cast, then moved",
-                 .kind = run::ValueKind::kChoice,
-                 .default_value = "device",
-                 .choices = {{"device", "created on the GPU"},
-                             {"cast-on-device", "moved in fp32, cast there"},
-                             {"cast-on-cpu", "cast on the CPU, moved"}}}},
+           .explanation =
+               "If weights are cast on the GPU, the fp32 weights are allocated there first, and "
+               "their segments stay reserved. Weights that are created on the GPU, or cast before "
+               "they are moved, use only the memory that they need.",
+           .settings = {{.key = "load",
+                         .help = "\"device\" creates weights on the GPU in their type. "
+                                 "\"cast-on-device\" moves fp32 weights to the GPU and casts them "
+                                 "there. \"cast-on-cpu\" casts weights, then moves them",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "device",
+                         .choices = {{"device", "created on the GPU"},
+                                     {"cast-on-device", "moved in fp32, cast on the GPU"},
+                                     {"cast-on-cpu", "cast on the CPU, then moved"}}}},
            .toggles = {{.id = "cast-on-device",
                         .title = "Cast weights on the GPU",
                         .explanation = "moved in fp32 first: reserved memory stays twice as large",
@@ -54,7 +55,7 @@ TechniqueEntry DeclareTechnique_loading() {
                         .ways = {{{"load", "cast-on-device"}}}}},
            .rules = {{.when = {{"load", true, {"cast-on-device"}},
                                {"precision", true, {"fp32", "amp-bf16", "amp-fp16"}}},
-                      .why = "load=cast-on-device has no effect: these weights stay fp32",
+                      .why = "load=cast-on-device has no effect, because these weights stay fp32",
                       .refuses = false}}},
       .order = 15,
       .place = 47,

@@ -60,128 +60,133 @@ class Lora final : public Technique {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_lora() {
-  return {
-      .declaration =
-          {.id = "lora",
-           .group = "Parameters",
-           .title = "LoRA",
-           .explanation =
-               "Two small matrices for each selected linear layer are trained and all other "
-               "weights are frozen. Only the small matrices have gradients and optimizer state, "
-               "and frozen layers do not keep their inputs. DoRA also trains the length of each "
-               "row of the adapted weight: one number per row, but each forward computes an fp32 "
-               "product as large as the weight. LoRA-FA trains only the upper matrix: half of the "
-               "trained numbers, and the layer's input is not kept for the adapter.",
-           .settings = {{.key = "lora.rank",
-                         .help = "rank of the LoRA adapters; 0: no LoRA",
-                         .kind = run::ValueKind::kInteger,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 4096,
-                         .label = "rank"},
-                        {.key = "lora.kind",
-                         .help = "dora: the lengths of the weight's rows are trained separately "
-                                 "from their directions; lora-fa: the matrix applied to the input "
-                                 "keeps its initial values; rslora: scale alpha / sqrt(rank)",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "lora",
-                         .choices = {{"lora", "LoRA"},
-                                     {"dora", "DoRA"},
-                                     {"lora-fa", "LoRA-FA"},
-                                     {"rslora", "rank-stabilised"}},
-                         .label = "kind"},
-                        {.key = "lora.alpha",
-                         .help = "LoRA scale: alpha / rank",
-                         .kind = run::ValueKind::kNumber,
-                         .default_value = "16",
-                         .low = 0,
-                         .high = 1e6,
-                         .label = "alpha"},
-                        {.key = "lora.dropout",
-                         .help = "dropout before the adapters",
-                         .kind = run::ValueKind::kNumber,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 0.999,
-                         .label = "dropout"},
-                        {.key = "lora.dtype",
-                         .help =
-                             "type of the adapters: fp32 for any type of the weights, or the type "
-                             "of the weights (PEFT's autocast_adapter_dtype=False, torchtune)",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "fp32",
-                         .choices = {{"fp32", ""}, {"weights", "the weights'"}},
-                         .label = "type"},
-                        {.key = "lora.targets",
-                         .help = "linear layers that get an adapter, such as \"q_proj,v_proj\"",
-                         .kind = run::ValueKind::kText,
-                         .default_value = "q_proj,v_proj",
-                         .format = "names",
-                         .label = "on",
-                         .choices_from = "family.lora_targets"}},
-           .toggles = {{.id = "lora",
-                        .title = "LoRA",
-                        .explanation = "low-rank adapters, all other weights frozen",
-                        .on = {{"lora.rank", false, {"0"}},
-                               {"lora.kind", true, {"lora"}},
-                               {"lora.placement", true, {"weight"}}},
-                        .ways = {{{"lora.rank", "8"}, {"lora.kind", "lora"}}},
-                        .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
-                                     "lora.dtype"}},
-                       {.id = "dora",
-                        .title = "DoRA",
-                        .explanation = "adapters that train the lengths of rows separately",
-                        .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"dora"}}},
-                        .ways = {{{"lora.rank", "8"}, {"lora.kind", "dora"}}},
-                        .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
-                                     "lora.dtype"}},
-                       {.id = "lora-fa",
-                        .title = "LoRA-FA",
-                        .explanation = "adapters whose lower matrix is frozen",
-                        .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"lora-fa"}}},
-                        .ways = {{{"lora.rank", "8"}, {"lora.kind", "lora-fa"}}},
-                        .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
-                                     "lora.dtype"}},
-                       {.id = "rslora",
-                        .title = "Rank-stabilised LoRA",
-                        .explanation = "another scale; the same memory",
-                        .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"rslora"}}},
-                        .ways = {{{"lora.rank", "8"}, {"lora.kind", "rslora"}}},
-                        .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
-                                     "lora.dtype"}}},
-           .rules =
-               {{.when =
-                     {{"lora.kind", true, {"dora"}},
-                      {"quantization", true, {"nf4", "int8"}},
-                      {"lora.rank", false, {"0"}}},
-                 .why =
-                     "lora.kind=dora with 4-bit or 8-bit weights is not supported, because it "
-                     "dequantizes them in each forward to measure their rows; use lora.kind=lora",
-                 .instead = {{"lora.kind", "lora"}}},
-                {.when = {{"lora.rank", false, {"0"}}, {"model.linear_layers", true, {"none"}}},
-                 .why =
-                     "{model} has no linear layer for an adapter: its projections are bare weights",
-                 .refuses = false},
-                {.when = {{"lora.rank", false, {"0"}}, {"lora.targets.match", true, {"false"}}},
-                 .why = "{model} has no linear layers with these names",
-                 .refuses = false}},
-           .implies = {"adapters are fp32 for any type of the weights, unless lora.dtype is set"}},
-      .fit = {{.row = "lora", .changes = run::Changes::kTraining},
-              {.row = "dora", .changes = run::Changes::kTraining}},
-      .order = 40,
-      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        const auto rank = static_cast<int>(config.Integer("lora.rank"));
-        if (rank == 0 || !config.Is("lora.placement", "weight")) return nullptr;
-        return std::make_unique<Lora>(
-            LoraConfig{.rank = rank,
-                       .alpha = config.Number("lora.alpha"),
-                       .dropout = config.Number("lora.dropout"),
-                       .decompose = config.Is("lora.kind", "dora"),
-                       .freezes_down = config.Is("lora.kind", "lora-fa"),
-                       .rank_stabilised = config.Is("lora.kind", "rslora"),
-                       .as_weights = config.Is("lora.dtype", "weights"),
-                       .targets = config.Names("lora.targets")});
-      }};
+  return {.declaration =
+              {.id = "lora",
+               .group = "Parameters",
+               .title = "LoRA",
+               .explanation =
+                   "Two small matrices for each selected linear layer are trained, and all other "
+                   "weights are frozen. Only the small matrices have gradients and optimizer "
+                   "state, and frozen layers do not keep their inputs. DoRA also trains the length "
+                   "of each row of the adapted weight. This adds only one number per row, but each "
+                   "forward computes an fp32 product as large as the weight. LoRA-FA trains only "
+                   "matrix B. This halves the number of trained elements, and the layer's input is "
+                   "not kept for the adapter.",
+               .settings =
+                   {{.key = "lora.rank",
+                     .help = "rank of the LoRA adapters; 0: no LoRA",
+                     .kind = run::ValueKind::kInteger,
+                     .default_value = "0",
+                     .low = 0,
+                     .high = 4096,
+                     .label = "rank"},
+                    {.key = "lora.kind",
+                     .help = "\"dora\" trains the lengths of the weight's rows separately from "
+                             "their directions. \"lora-fa\" does not train matrix A, which is "
+                             "applied to the input. \"rslora\" uses the scale alpha / sqrt(rank)",
+                     .kind = run::ValueKind::kChoice,
+                     .default_value = "lora",
+                     .choices = {{"lora", "LoRA"},
+                                 {"dora", "DoRA"},
+                                 {"lora-fa", "LoRA-FA"},
+                                 {"rslora", "rank-stabilised"}},
+                     .label = "kind"},
+                    {.key = "lora.alpha",
+                     .help = "LoRA scale: alpha / rank",
+                     .kind = run::ValueKind::kNumber,
+                     .default_value = "16",
+                     .low = 0,
+                     .high = 1e6,
+                     .label = "alpha"},
+                    {.key = "lora.dropout",
+                     .help = "dropout before the adapters",
+                     .kind = run::ValueKind::kNumber,
+                     .default_value = "0",
+                     .low = 0,
+                     .high = 0.999,
+                     .label = "dropout"},
+                    {.key = "lora.dtype",
+                     .help = "type of the adapters: fp32, whatever the type of the weights, or the "
+                             "weights' type (as with PEFT's autocast_adapter_dtype=False and in "
+                             "torchtune)",
+                     .kind = run::ValueKind::kChoice,
+                     .default_value = "fp32",
+                     .choices = {{"fp32", ""}, {"weights", "type of the weights"}},
+                     .label = "type"},
+                    {.key = "lora.targets",
+                     .help = "linear layers that get an adapter, such as \"q_proj,v_proj\"",
+                     .kind = run::ValueKind::kText,
+                     .default_value = "q_proj,v_proj",
+                     .format = "names",
+                     .label = "on",
+                     .choices_from = "family.lora_targets"}},
+               .toggles = {{.id = "lora",
+                            .title = "LoRA",
+                            .explanation = "low-rank adapters, all other weights frozen",
+                            .on = {{"lora.rank", false, {"0"}},
+                                   {"lora.kind", true, {"lora"}},
+                                   {"lora.placement", true, {"weight"}}},
+                            .ways = {{{"lora.rank", "8"}, {"lora.kind", "lora"}}},
+                            .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
+                                         "lora.dtype"}},
+                           {.id = "dora",
+                            .title = "DoRA",
+                            .explanation =
+                                "adapters that train the lengths of the weight's rows separately",
+                            .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"dora"}}},
+                            .ways = {{{"lora.rank", "8"}, {"lora.kind", "dora"}}},
+                            .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
+                                         "lora.dtype"}},
+                           {.id = "lora-fa",
+                            .title = "LoRA-FA",
+                            .explanation = "trains only matrix B of each adapter",
+                            .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"lora-fa"}}},
+                            .ways = {{{"lora.rank", "8"}, {"lora.kind", "lora-fa"}}},
+                            .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
+                                         "lora.dtype"}},
+                           {.id = "rslora",
+                            .title = "Rank-stabilised LoRA",
+                            .explanation = "changes the scale, but not the memory",
+                            .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"rslora"}}},
+                            .ways = {{{"lora.rank", "8"}, {"lora.kind", "rslora"}}},
+                            .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",
+                                         "lora.dtype"}}},
+               .rules = {{.when = {{"lora.kind", true, {"dora"}},
+                                   {"quantization", true, {"nf4", "int8"}},
+                                   {"lora.rank", false, {"0"}}},
+                          .why =
+                              "lora.kind=dora with 4-bit or 8-bit weights is not supported, "
+                              "because DoRA "
+                              "dequantizes the weights in each forward to measure their rows; use "
+                              "lora.kind=lora",
+                          .instead = {{"lora.kind", "lora"}}},
+                         {.when = {{"lora.rank", false, {"0"}},
+                                   {"model.linear_layers", true, {"none"}}},
+                          .why = "{model} has no linear layer for an adapter, because its "
+                                 "projections are bare parameters",
+                          .refuses = false},
+                         {.when = {{"lora.rank", false, {"0"}},
+                                   {"lora.targets.match", true, {"false"}}},
+                          .why = "{model} has no linear layers with these names",
+                          .refuses = false}},
+               .implies = {"adapters are fp32, whatever the type of the weights, unless lora.dtype "
+                           "is set"}},
+          .fit = {{.row = "lora", .changes = run::Changes::kTraining},
+                  {.row = "dora", .changes = run::Changes::kTraining}},
+          .order = 40,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            const auto rank = static_cast<int>(config.Integer("lora.rank"));
+            if (rank == 0 || !config.Is("lora.placement", "weight")) return nullptr;
+            return std::make_unique<Lora>(
+                LoraConfig{.rank = rank,
+                           .alpha = config.Number("lora.alpha"),
+                           .dropout = config.Number("lora.dropout"),
+                           .decompose = config.Is("lora.kind", "dora"),
+                           .freezes_down = config.Is("lora.kind", "lora-fa"),
+                           .rank_stabilised = config.Is("lora.kind", "rslora"),
+                           .as_weights = config.Is("lora.dtype", "weights"),
+                           .targets = config.Names("lora.targets")});
+          }};
 }
 
 }  // namespace vramscope::trainer

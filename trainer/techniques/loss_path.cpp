@@ -23,16 +23,18 @@ TechniqueEntry DeclareTechnique_loss_path() {
       .declaration =
           {.id = "loss-path",
            .group = "Activations",
-           .title = "Loss by the version of transformers",
-           .explanation = "From 4.49 on, a decoder's labels are shifted by one and all its logits "
-                          "are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without "
-                          "the last token, which needs another batch x seq x vocabulary x 4 bytes "
-                          "while the loss is computed. Before 4.46, the model itself converts its "
-                          "logits to fp32, so no 16-bit copy remains. The loss is the same.",
+           .title = "Loss by transformers version",
+           .explanation =
+               "In transformers 4.49 and later, a decoder's labels are shifted by one and all its "
+               "logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the "
+               "last token. This copy takes another batch x seq x vocabulary x 4 bytes while the "
+               "loss is computed. Before 4.46, the model itself converts its logits to fp32, so no "
+               "16-bit copy remains. The loss is the same.",
            .settings = {{.key = "loss_path",
-                         .help = "how the loss is computed from logits and labels: as in "
-                                 "transformers 4.49 and later (labels-shifted), 4.46 to 4.48 "
-                                 "(logits-cut), or before (upcast-in-model)",
+                         .help =
+                             "how the loss is computed from logits and labels: as in transformers "
+                             "4.49 and later (\"labels-shifted\"), as in 4.46 to 4.48 "
+                             "(\"logits-cut\"), or as in earlier versions (\"upcast-in-model\")",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "labels-shifted",
                          .choices = {{"labels-shifted", "transformers 4.49 and later"},
@@ -40,7 +42,7 @@ TechniqueEntry DeclareTechnique_loss_path() {
                                      {"upcast-in-model", "transformers before 4.46"}},
                          .label = "version"}},
            .toggles = {{.id = "older-loss",
-                        .title = "Loss of an older transformers",
+                        .title = "Loss of older transformers versions",
                         .explanation = "with a copy of the fp32 logits",
                         .on = {older},
                         .ways = {{{"loss_path", "logits-cut"}}, {{"loss_path", "upcast-in-model"}}},
@@ -50,20 +52,21 @@ TechniqueEntry DeclareTechnique_loss_path() {
                           {"model.family",
                            false,
                            {"llama", "mixtral", "phi", "phi3", "gemma", "gemma2", "gpt2"}}},
-                 .why = "loss_path: transformers before 4.49 did not have {model}; set "
-                        "loss_path=labels-shifted",
+                 .why = "this loss_path is for transformers before 4.49, which did not have "
+                        "{model}; set loss_path=labels-shifted",
                  .instead = newer},
                 {.when = {{"loss_path", true, {"upcast-in-model"}},
                           {"model.family", true, {"gpt2"}}},
-                 .why = "loss_path=upcast-in-model: GPT-2 never converted its logits and computed "
-                        "the loss in their type, which is not supported; set loss_path=logits-cut",
+                 .why =
+                     "loss_path=upcast-in-model is not supported for GPT-2, which never converted "
+                     "its logits and computed the loss in their type; set loss_path=logits-cut",
                  .instead = {{"loss_path", "logits-cut"}}},
                 {.when = {older, {"loss", true, {"chunked"}}},
                  .why = "loss_path has no effect with loss=chunked; set loss_path=labels-shifted",
                  .instead = newer},
                 {.when = {older, {"generate.tokens", false, {"0"}}},
-                 .why = "generate.tokens: generation follows transformers 4.51; set "
-                        "loss_path=labels-shifted",
+                 .why = "generate.tokens requires loss_path=labels-shifted, because generation "
+                        "follows transformers 4.51; set loss_path=labels-shifted",
                  .instead = newer}}},
       .order = 16,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -101,31 +101,33 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
           {.id = "low-bit-optimizer",
            .group = "Optimizer",
            .title = "Adam in 8 or 4 bits by torchao",
-           .explanation = "Moments have one byte or half a byte per element, with a scale for each "
-                          "block. torchao's optimizers support the shards of zero2 and zero3; "
-                          "bitsandbytes' do not. Their compiled step temporarily makes both "
-                          "moments of a tensor in fp32 and, with 4 bits, their codes as 64-bit "
-                          "numbers. This takes 24 bytes per element of the largest tensor (8 with "
-                          "8 bits), which can be more than what 4-bit moments save compared with "
-                          "8-bit moments.",
+           .explanation =
+               "Moments take one byte or half a byte per element, with a scale for each block. "
+               "torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' "
+               "optimizers do not. For each tensor, torchao's compiled step temporarily makes both "
+               "moments in fp32. With 4 bits, it also makes their codes as 64-bit numbers. With 4 "
+               "bits, these temporaries take 24 bytes per element of the largest tensor, which can "
+               "be more than what 4-bit moments save compared with 8-bit moments. With 8 bits, "
+               "they take 8 bytes per element.",
            .settings = {{.key = "optimizer.library",
-                         .help = "library of the optimizer with 8-bit moments",
+                         .help = "library that provides the optimizer with 8-bit moments",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "bitsandbytes",
                          .choices = {{"bitsandbytes", ""}, {"torchao", ""}}}},
-           .toggles = {{.id = "optimizer-8bit-torchao",
-                        .title = "8-bit Adam of torchao",
-                        .explanation = "supports shards",
-                        .on = {{"optimizer.bits", true, {"8"}},
-                               {"optimizer.library", true, {"torchao"}}},
-                        .ways = {{{"optimizer.bits", "8"},
-                                  {"optimizer.library", "torchao"},
-                                  {"optimizer.paged", "false"}}}},
-                       {.id = "optimizer-4bit",
-                        .title = "4-bit Adam",
-                        .explanation = "half a byte per moment element, a scale for each 128",
-                        .on = {{"optimizer.bits", true, {"4"}}},
-                        .ways = {{{"optimizer.bits", "4"}}}}},
+           .toggles =
+               {{.id = "optimizer-8bit-torchao",
+                 .title = "8-bit Adam of torchao",
+                 .explanation = "supports the shards of zero2 and zero3",
+                 .on = {{"optimizer.bits", true, {"8"}}, {"optimizer.library", true, {"torchao"}}},
+                 .ways = {{{"optimizer.bits", "8"},
+                           {"optimizer.library", "torchao"},
+                           {"optimizer.paged", "false"}}}},
+                {.id = "optimizer-4bit",
+                 .title = "4-bit Adam",
+                 .explanation =
+                     "half a byte per element of a moment, and a scale for each 128 elements",
+                 .on = {{"optimizer.bits", true, {"4"}}},
+                 .ways = {{{"optimizer.bits", "4"}}}}},
            .rules =
                {{.when = {{"optimizer.bits", true, {"4"}},
                           {"optimizer.name", false, {"adam", "adamw"}}},
@@ -135,16 +137,15 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                           {"optimizer.paged", true, {"true"}}},
                  .why = "optimizer.paged requires bitsandbytes: set optimizer.library=bitsandbytes",
                  .instead = {{"optimizer.library", "bitsandbytes"}}}},
-           .assumes =
-               {{.when = {{"optimizer.bits", true, {"8"}},
-                          {"optimizer.library", true, {"torchao"}}},
-                 .what =
-                     "torchao's compiled step is modelled after Inductor's code: in place, with "
-                     "both moments in fp32 for a tensor whose rows are not multiples of 256"},
-                {.when = {{"optimizer.bits", true, {"4"}}},
-                 .what = "the step with 4-bit moments is modelled after Inductor's code for "
-                         "torchao: in place, with both moments in fp32 and their codes in 64 bits "
-                         "for each tensor"}}},
+           .assumes = {{.when = {{"optimizer.bits", true, {"8"}},
+                                 {"optimizer.library", true, {"torchao"}}},
+                        .what = "torchao's compiled step is modelled after Inductor's code. It "
+                                "runs in place. For each tensor whose row length is not 256, it "
+                                "allocates both moments in fp32"},
+                       {.when = {{"optimizer.bits", true, {"4"}}},
+                        .what = "torchao's step with 4-bit moments is modelled after Inductor's "
+                                "code. It runs in place. For each tensor, it allocates both "
+                                "moments in fp32 and their codes in 64 bits"}}},
       .modelled = {{.assumed = 0, .category = "Temporary", .ops = {kStep}},
                    {.assumed = 1, .category = "Temporary", .ops = {kStep}},
                    {.assumed = 0, .category = "Optimizer state"},

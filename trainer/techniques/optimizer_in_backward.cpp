@@ -71,8 +71,8 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
            .group = "Optimizer",
            .title = "Step inside backward",
            .explanation = "Each parameter is updated when its gradient is complete, and the "
-                          "gradient is then freed. Gradients need only the memory of the largest "
-                          "parameter instead of all parameters.",
+                          "gradient is then freed. Gradients need memory only for the largest "
+                          "parameter, not for all parameters.",
            .settings =
                {{.key = "optimizer.in_backward",
                  .help = "update each parameter in backward, as soon as its gradient is complete",
@@ -84,32 +84,33 @@ TechniqueEntry DeclareTechnique_optimizer_in_backward() {
                         .explanation = "each gradient is freed as soon as it is used",
                         .on = {{"optimizer.in_backward", true, {"true"}}},
                         .ways = {{{"optimizer.in_backward", "true"}}}}},
-           .rules = {{.when = {{"optimizer.in_backward", true, {"true"}},
-                               {"micro_batches", false, {"1"}}},
-                      .why = "optimizer.in_backward: gradients that are used immediately can't be "
-                             "accumulated over micro-batches; set micro_batches=1",
-                      .instead = {{"optimizer.in_backward", "false"}}},
-                     {.when = {{"optimizer.in_backward", true, {"true"}},
-                               {"precision", true, {"amp-fp16"}}},
-                      .why = "optimizer.in_backward: a scaled loss needs all gradients before the "
-                             "step; use amp-bf16",
-                      .instead = {{"optimizer.in_backward", "false"}}},
-                     {.when = {{"optimizer.in_backward", true, {"true"}},
-                               {"clip_grad_norm", false, {"0"}}},
-                      .why = "optimizer.in_backward: clipping by the norm of all gradients needs "
-                             "all of them; set clip_grad_norm=0",
-                      .instead = {{"optimizer.in_backward", "false"}}},
-                     {.when = {{"optimizer.in_backward", true, {"true"}},
-                               {"loss", true, {"chunked"}},
-                               {"loss_reentrant", true, {"true"}}},
-                      .why = "optimizer.in_backward: with loss=chunked and re-entrant checkpoints, "
-                             "every chunk adds to the output layer's gradient, so it is complete "
-                             "only after the last chunk; set loss_reentrant=false",
-                      .instead = {{"loss_reentrant", "false"}}},
-                     {.when = {{"optimizer.in_backward", true, {"true"}},
-                               {"zero_grad", true, {"zero"}}},
-                      .why = "optimizer.in_backward frees gradients; set zero_grad=none",
-                      .instead = {{"optimizer.in_backward", "false"}}}}},
+           .rules =
+               {{.when = {{"optimizer.in_backward", true, {"true"}},
+                          {"micro_batches", false, {"1"}}},
+                 .why =
+                     "optimizer.in_backward is not supported with micro-batches, because gradients "
+                     "that are used immediately can't be accumulated; set micro_batches=1",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}},
+                          {"precision", true, {"amp-fp16"}}},
+                 .why = "optimizer.in_backward is not supported with precision=amp-fp16, because a "
+                        "scaled loss needs all gradients before the step; use precision=amp-bf16",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}},
+                          {"clip_grad_norm", false, {"0"}}},
+                 .why = "optimizer.in_backward is not supported with clip_grad_norm, because the "
+                        "norm needs all gradients at once; set clip_grad_norm=0",
+                 .instead = {{"optimizer.in_backward", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}},
+                          {"loss", true, {"chunked"}},
+                          {"loss_reentrant", true, {"true"}}},
+                 .why = "optimizer.in_backward is not supported with loss=chunked and re-entrant "
+                        "checkpoints: every chunk adds to the output layer's gradient, which is "
+                        "complete only after the last chunk; set loss_reentrant=false",
+                 .instead = {{"loss_reentrant", "false"}}},
+                {.when = {{"optimizer.in_backward", true, {"true"}}, {"zero_grad", true, {"zero"}}},
+                 .why = "optimizer.in_backward frees gradients; set zero_grad=none",
+                 .instead = {{"optimizer.in_backward", "false"}}}}},
       .fit = {{.row = "optimizer-in-backward"}},
       .order = 45,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -109,18 +109,18 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
           {.id = "optimizer-offload",
            .group = "Offload",
            .title = "Optimizer state on the host",
-           .explanation =
-               "Moments are in host memory, and the step runs on the host. Gradients are copied to "
-               "the host and new weights back. The GPU keeps weights, gradients and activations. "
-               "nvme: the state is on disk between steps, which makes no difference for the GPU.",
+           .explanation = "Moments are in host memory, and the step runs on the host. Gradients "
+                          "are copied to the host, and new weights are copied back. The GPU keeps "
+                          "weights, gradients and activations. With nvme, the state is on disk "
+                          "between steps. This makes no difference for the GPU.",
            .settings = {{.key = "offload.optimizer",
                          .help = "where the optimizer state is kept",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "none",
                          .choices = {{"none", ""}, {"cpu", ""}, {"nvme", "on disk"}}},
                         {.key = "offload.path",
-                         .help = "folder on the disk, for offload.optimizer=nvme; none: the folder "
-                                 "for temporary files",
+                         .help = "folder on the disk for offload.optimizer=nvme; \"none\" selects "
+                                 "the folder for temporary files",
                          .kind = run::ValueKind::kText,
                          .default_value = ""}},
            .toggles = {{.id = "offload-optimizer",
@@ -130,24 +130,25 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
                         .ways = {{{"offload.optimizer", "cpu"}}}},
                        {.id = "offload-optimizer-disk",
                         .title = "Optimizer state on disk",
-                        .explanation = "the step runs on the CPU, its state is on NVMe",
+                        .explanation =
+                            "the step runs on the CPU, and the optimizer state is on NVMe",
                         .on = {{"offload.optimizer", true, {"nvme"}}},
                         .ways = {{{"offload.optimizer", "nvme"}}},
                         .controls = {"offload.path"}}},
            .rules =
                {{.when = {{"offload.optimizer", true, {"nvme"}},
                           {"backend", true, {"cpu", "cuda"}}},
-                 .why = "offload.optimizer=nvme can only be planned: use backend=plan, or "
+                 .why = "offload.optimizer=nvme is only supported for plans: use backend=plan, or "
                         "offload.optimizer=cpu",
                  .instead = {{"offload.optimizer", "none"}}},
                 {.when = {{"offload.optimizer", false, {"none"}},
                           {"optimizer.bits", false, {"32"}}},
-                 .why = "offload.optimizer steps on the host, which has no kernels for "
+                 .why = "offload.optimizer runs the step on the host, which has no kernels for "
                         "optimizer.bits below 32: set optimizer.bits=32",
                  .instead = {{"optimizer.bits", "32"}}},
                 {.when = {{"offload.optimizer", false, {"none"}},
                           {"optimizer.in_backward", true, {"true"}}},
-                 .why = "offload.optimizer runs one step for all parameters: set "
+                 .why = "offload.optimizer updates all parameters in one step: set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when =

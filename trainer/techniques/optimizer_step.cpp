@@ -58,7 +58,7 @@ std::vector<run::Rule> Rules() {
     const run::OptimizerDeclaration& o = entry.declaration;
     out.push_back(
         {.when = {{"optimizer.name", true, {o.id}}, {"optimizer.impl", false, o.implementations}},
-         .why = o.title + " has no such implementation (optimizer.impl)",
+         .why = o.title + " does not support this value of optimizer.impl",
          .instead = {{"optimizer.impl", o.implementations.front()}}});
   }
   return out;
@@ -88,62 +88,63 @@ run::Toggle Row(std::string id, std::string title, std::string explanation, cons
 
 TechniqueEntry DeclareTechnique_optimizer_step() {
   using run::ValueKind;
-  return {
-      .declaration =
-          {.id = "optimizer",
-           .group = "Optimizer",
-           .title = "Optimizer",
-           .explanation = "The state exists from the first step on: two tensors as large as the "
-                          "trained parameters for Adam, none for SGD. foreach makes temporaries as "
-                          "large as all trained parameters, loop makes temporaries as large as the "
-                          "largest parameter, and fused makes none.",
-           .settings = {{.key = "optimizer.name",
-                         .help = "the optimizer that updates the weights",
-                         .kind = ValueKind::kChoice,
-                         .default_value = "adamw",
-                         .choices = Names()},
-                        {.key = "optimizer.impl",
-                         .help = "loop: tensor by tensor; foreach: lists of tensors; fused: one "
-                                 "kernel",
-                         .kind = ValueKind::kChoice,
-                         .default_value = "foreach",
-                         .choices = {{"loop", ""}, {"foreach", ""}, {"fused", ""}}},
-                        {.key = "optimizer.lr",
-                         .help = "learning rate",
-                         .kind = ValueKind::kNumber,
-                         .default_value = "0.001",
-                         .low = 0,
-                         .high = 1000},
-                        {.key = "optimizer.momentum",
-                         .help = "momentum of sgd; 0 keeps no state",
-                         .kind = ValueKind::kNumber,
-                         .default_value = "0",
-                         .low = 0,
-                         .high = 1},
-                        {.key = "optimizer.weight_decay",
-                         .help = "weight decay",
-                         .kind = ValueKind::kNumber,
-                         .default_value = "0.01",
-                         .low = 0,
-                         .high = 1000}},
-           .toggles =
-               {{.id = "sgd",
-                 .title = "SGD, no momentum",
-                 .explanation = "no state beside the weights",
-                 .on = {{"optimizer.name", true, {"sgd"}}, {"optimizer.momentum", true, {"0"}}},
-                 .ways = {{{"optimizer.name", "sgd"}, {"optimizer.momentum", "0"}}}},
-                Row("fused", "Fused step", "one kernel, no temporaries", "fused"),
-                Row("loop", "Step tensor by tensor", "smaller temporaries, more kernels", "loop")},
-           .rules = Rules(),
-           .assumes = {{.when = {{"optimizer.momentum", false, {"0"}},
-                                 {"optimizer.name", false, {"sgd"}}},
-                        .what = "optimizer.momentum has no effect: only SGD has momentum"}}},
-      .fit = Moves(),
-      .order = 50,  // after techniques that have their own optimizer
-      .place = 42,
-      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-        return std::make_unique<OptimizerStep>(OptimizerConfigOf(config));
-      }};
+  return {.declaration =
+              {.id = "optimizer",
+               .group = "Optimizer",
+               .title = "Optimizer",
+               .explanation =
+                   "Optimizer state exists from the first step on: two tensors as large as the "
+                   "trained parameters for Adam, none for SGD. The temporaries of the step depend "
+                   "on the implementation. They are as large as all trained parameters with "
+                   "foreach, and as large as the largest parameter with loop. fused makes none.",
+               .settings = {{.key = "optimizer.name",
+                             .help = "the optimizer that updates the weights",
+                             .kind = ValueKind::kChoice,
+                             .default_value = "adamw",
+                             .choices = Names()},
+                            {.key = "optimizer.impl",
+                             .help = "\"loop\" updates one tensor at a time, \"foreach\" updates "
+                                     "lists of tensors, and \"fused\" runs one kernel",
+                             .kind = ValueKind::kChoice,
+                             .default_value = "foreach",
+                             .choices = {{"loop", ""}, {"foreach", ""}, {"fused", ""}}},
+                            {.key = "optimizer.lr",
+                             .help = "learning rate",
+                             .kind = ValueKind::kNumber,
+                             .default_value = "0.001",
+                             .low = 0,
+                             .high = 1000},
+                            {.key = "optimizer.momentum",
+                             .help = "momentum of SGD; with 0, SGD keeps no state",
+                             .kind = ValueKind::kNumber,
+                             .default_value = "0",
+                             .low = 0,
+                             .high = 1},
+                            {.key = "optimizer.weight_decay",
+                             .help = "weight decay",
+                             .kind = ValueKind::kNumber,
+                             .default_value = "0.01",
+                             .low = 0,
+                             .high = 1000}},
+               .toggles = {{.id = "sgd",
+                            .title = "SGD, no momentum",
+                            .explanation = "keeps no optimizer state",
+                            .on = {{"optimizer.name", true, {"sgd"}},
+                                   {"optimizer.momentum", true, {"0"}}},
+                            .ways = {{{"optimizer.name", "sgd"}, {"optimizer.momentum", "0"}}}},
+                           Row("fused", "Fused step", "one kernel, no temporaries", "fused"),
+                           Row("loop", "Step tensor by tensor", "smaller temporaries, more kernels",
+                               "loop")},
+               .rules = Rules(),
+               .assumes = {{.when = {{"optimizer.momentum", false, {"0"}},
+                                     {"optimizer.name", false, {"sgd"}}},
+                            .what = "optimizer.momentum has no effect: only SGD has momentum"}}},
+          .fit = Moves(),
+          .order = 50,  // after techniques that have their own optimizer
+          .place = 42,
+          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+            return std::make_unique<OptimizerStep>(OptimizerConfigOf(config));
+          }};
 }
 
 }  // namespace vramscope::trainer

@@ -12,10 +12,11 @@ TechniqueEntry DeclareTechnique_parameter_offload() {
            .group = "Offload",
            .title = "Shards on the host",
            .explanation =
-               "CPUOffloadPolicy of FSDP2, CPUOffload of FSDP1: weights, gradients and optimizer "
-               "state are in pinned host memory, and the step runs on the host. A layer's part is "
-               "copied to the GPU when it is gathered, and its gradients are copied back when they "
-               "are scattered. This also works with one GPU (shard.ranks=1).",
+               "Weights, gradients and optimizer state are in pinned host memory, and the "
+               "optimizer's step runs on the host (CPUOffloadPolicy of FSDP2, CPUOffload of "
+               "FSDP1). When a layer is gathered, this GPU's shard of its weights is copied to the "
+               "GPU. When the layer's gradients are scattered, they are copied back to the host. "
+               "This also works with one GPU (shard.ranks=1).",
            .settings = {{.key = "offload.parameters",
                          .help = "where the parameters of shard.strategy=zero2 or zero3 are kept",
                          .kind = run::ValueKind::kChoice,
@@ -28,17 +29,18 @@ TechniqueEntry DeclareTechnique_parameter_offload() {
                         .ways = {{{"offload.parameters", "cpu"}},
                                  {{"offload.parameters", "cpu"}, {"shard.strategy", "zero3"}}}}},
            .rules = {{.when = {on, {"shard.strategy", false, {"zero2", "zero3"}}},
-                      .why = "offload.parameters=cpu is the offload policy of fully_shard, which "
-                             "also works on one GPU: set shard.strategy=zero3",
+                      .why = "offload.parameters=cpu uses the offload policy of fully_shard, and "
+                             "fully_shard also works on one GPU: set shard.strategy=zero3",
                       .instead = {{"shard.strategy", "zero3"}}},
                      {.when = {on,
                                {"shard.strategy", true, {"zero3", "zero2"}},
                                {"precision", true, {"amp-fp16"}}},
-                      .why = "offload.parameters=cpu: the scaler of amp-fp16 checks for overflows "
-                             "on the GPU, which has no gradients; use amp-bf16",
+                      .why = "offload.parameters=cpu is not supported with precision=amp-fp16: the "
+                             "gradient scaler checks for overflows on the GPU, but there are no "
+                             "gradients on the GPU; use precision=amp-bf16",
                       .instead = {{"precision", "amp-bf16"}}}},
-           .implies = {"the optimizer's state is in host memory with the parameters, and the "
-                       "optimizer's step runs on the host"},
+           .implies = {"optimizer state is in host memory with the parameters, and the optimizer's "
+                       "step runs on the host"},
            .assumes = {{.when = {on}, .what = HostStepAssumption()}}},
       .order = 44,
       .make = nullptr};

@@ -213,12 +213,12 @@ TechniqueEntry DeclareTechnique_precision() {
           {.id = "precision",
            .group = "Precision",
            .title = "Precision",
-           .explanation = "16-bit weights halve parameters, gradients and optimizer state. "
-                          "Autocast keeps fp32 weights, computes most operators in 16 bits, and "
-                          "keeps a 16-bit copy of the weights until the end of backward.",
+           .explanation = "16-bit weights halve the memory of parameters, gradients and optimizer "
+                          "state. Autocast keeps fp32 weights, computes most operators in 16 bits, "
+                          "and keeps a 16-bit copy of the weights until the end of backward.",
            .settings = {{.key = "precision",
-                         .help =
-                             "types of weights and arithmetic; amp-*: autocast over fp32 weights",
+                         .help = "types of weights and arithmetic; amp-* keeps the weights in fp32 "
+                                 "and uses autocast",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "fp32",
                          .choices = {{"fp32", ""},

@@ -99,7 +99,7 @@ class Prefix final : public Technique {
 
 run::Rule NotWith(run::Condition other, const char* why, run::SettingValues instead) {
   return {.when = {{"prefix.tokens", false, {"0"}}, std::move(other)},
-          .why = std::string("prefix.tokens: ") + why,
+          .why = std::string("prefix.tokens ") + why,
           .instead = std::move(instead)};
 }
 
@@ -111,64 +111,61 @@ TechniqueEntry DeclareTechnique_prefix() {
           {.id = "prefix",
            .group = "Parameters",
            .title = "Prefix tuning",
-           .explanation = "The model is frozen. Every layer attends to a few additional keys and "
-                          "values, and only these are trained. Activations of the whole trunk are "
+           .explanation = "Every layer attends to a few additional keys and values. Only these are "
+                          "trained, and the model is frozen. The activations of all its layers are "
                           "still needed, and attention needs a mask.",
-           .settings =
-               {{.key = "prefix.tokens",
-                 .help =
-                     "number of trained keys and values before the sequence in each layer; 0: none",
-                 .kind = run::ValueKind::kInteger,
-                 .default_value = "0",
-                 .low = 0,
-                 .high = 4096,
-                 .label = "tokens"}},
+           .settings = {{.key = "prefix.tokens",
+                         .help = "number of trained keys and values that are placed before the "
+                                 "sequence in each layer; 0: none",
+                         .kind = run::ValueKind::kInteger,
+                         .default_value = "0",
+                         .low = 0,
+                         .high = 4096,
+                         .label = "tokens"}},
            .toggles = {{.id = "prefix",
                         .title = "Prefix tuning",
                         .explanation = "trained keys and values, all other weights frozen",
                         .on = {{"prefix.tokens", false, {"0"}}},
                         .ways = {{{"prefix.tokens", "20"}}},
                         .controls = {"prefix.tokens"}}},
-           .rules = {NotWith({"model.family",
-                              false,
-                              {"llama", "qwen3", "qwen3-moe", "mixtral", "phi", "phi3"}},
-                             "only Llama, Qwen, Mistral, Mixtral and Phi are supported, whose "
-                             "attention reads keys from a cache; set prefix.tokens=0",
-                             {{"prefix.tokens", "0"}}),
-                     NotWith({"checkpointing.mode", false, {"none"}},
-                             "PEFT refuses checkpointing, which would create the cache again: set "
-                             "checkpointing.mode=none",
-                             {{"checkpointing.mode", "none"}}),
-                     NotWith({"attention", true, {"flash", "flash-2", "cudnn"}},
-                             "attention over trained keys has a mask, which flash kernels do not "
-                             "accept: use attention=efficient or math",
-                             {{"attention", "math"}}),
-                     NotWith({"lora.rank", false, {"0"}},
-                             "only one kind of adapter is allowed: set lora.rank=0",
-                             {{"lora.rank", "0"}}),
-                     NotWith({"trainable", false, {"all"}},
-                             "the weights are already frozen: set trainable=all",
-                             {{"trainable", "all"}}),
-                     NotWith({"quantization", false, {"none"}},
-                             "only unquantized weights are supported: set quantization=none",
-                             {{"quantization", "none"}}),
-                     NotWith({"use_cache", true, {"true"}},
-                             "the prefix uses the cache: set use_cache=false",
-                             {{"use_cache", "false"}}),
-                     NotWith({"shard.strategy", false, {"none"}},
-                             "only one GPU is supported: set shard.strategy=none",
-                             {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
-                     NotWith({"generate.tokens", false, {"0"}},
-                             "generation from a prefix is not supported: set generate.tokens=0",
-                             {{"generate.tokens", "0"}, {"mode", "train"}}),
-                     NotWith({"lengths", false, {""}},
-                             "only batches of equal length are supported: leave the setting "
-                             "\"lengths\" empty",
-                             {{"lengths", ""}}),
-                     NotWith({"samples.file", false, {""}},
-                             "only batches of equal length are supported: leave the setting "
-                             "\"samples.file\" empty",
-                             {{"samples.file", ""}})}},
+           .rules =
+               {NotWith({"model.family",
+                         false,
+                         {"llama", "qwen3", "qwen3-moe", "mixtral", "phi", "phi3"}},
+                        "is only supported for models whose attention reads keys from a cache "
+                        "(Llama, Qwen, Mistral, Mixtral and Phi); set prefix.tokens=0",
+                        {{"prefix.tokens", "0"}}),
+                NotWith({"checkpointing.mode", false, {"none"}},
+                        "is not supported with checkpointing: recomputing a layer would create the "
+                        "cache again, so PEFT refuses it. Set checkpointing.mode=none",
+                        {{"checkpointing.mode", "none"}}),
+                NotWith({"attention", true, {"flash", "flash-2", "cudnn"}},
+                        "requires a mask in attention, which flash kernels do not accept: use "
+                        "attention=efficient or math",
+                        {{"attention", "math"}}),
+                NotWith({"lora.rank", false, {"0"}},
+                        "can't be combined with LoRA adapters: set lora.rank=0",
+                        {{"lora.rank", "0"}}),
+                NotWith({"trainable", false, {"all"}},
+                        "already freezes the weights: set trainable=all", {{"trainable", "all"}}),
+                NotWith({"quantization", false, {"none"}},
+                        "is only supported for unquantized weights: set quantization=none",
+                        {{"quantization", "none"}}),
+                NotWith({"use_cache", true, {"true"}},
+                        "already uses the KV cache for the prefix: set use_cache=false",
+                        {{"use_cache", "false"}}),
+                NotWith({"shard.strategy", false, {"none"}},
+                        "is only supported on one GPU: set shard.strategy=none",
+                        {{"shard.ranks", "1"}, {"shard.strategy", "none"}}),
+                NotWith({"generate.tokens", false, {"0"}},
+                        "is not supported with generation: set generate.tokens=0",
+                        {{"generate.tokens", "0"}, {"mode", "train"}}),
+                NotWith({"lengths", false, {""}},
+                        "needs batches of equal length: leave the setting \"lengths\" empty",
+                        {{"lengths", ""}}),
+                NotWith({"samples.file", false, {""}},
+                        "needs batches of equal length: leave the setting \"samples.file\" empty",
+                        {{"samples.file", ""}})}},
       .order = 41,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Integer("prefix.tokens") == 0) return nullptr;

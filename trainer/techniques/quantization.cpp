@@ -115,27 +115,26 @@ TechniqueEntry DeclareTechnique_quantization() {
           {.id = "quantization",
            .group = "Parameters",
            .title = "Quantised base weights",
-           .explanation = "Frozen linear layers need half a byte (NF4) or one byte (int8) per "
-                          "weight. NF4 weights are dequantized temporarily for each product, int8 "
-                          "weights only in backward; int8 layers keep their inputs quantized. "
-                          "Embeddings, norms and the output layer keep their type, unless "
-                          "prepare_kbit_training=true casts them to fp32, like PEFT's "
-                          "prepare_model_for_kbit_training. This needs 2 more bytes for each of "
-                          "their weights, and makes hidden states fp32.",
-           .settings =
-               {{.key = "quantization",
-                 .help = "frozen linear layers in nf4 (QLoRA) or int8",
-                 .kind = run::ValueKind::kChoice,
-                 .default_value = "none",
-                 .choices = {{"none", ""}, {"int8", ""}, {"nf4", ""}}},
-                {.key = "prepare_kbit_training",
-                 .help =
-                     "cast unquantized 16-bit weights to fp32, like PEFT's "
-                     "prepare_model_for_kbit_training; with precision=amp-* they are already fp32",
-                 .kind = run::ValueKind::kChoice,
-                 .default_value = "false",
-                 .choices = {{"false", ""}, {"true", ""}},
-                 .label = "prepare_model_for_kbit_training"}},
+           .explanation =
+               "Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 "
+               "weights are dequantized temporarily for each product. int8 weights are dequantized "
+               "only in backward, and int8 layers keep quantized inputs. Embeddings, norms and the "
+               "output layer keep their type, unless prepare_kbit_training=true casts them to "
+               "fp32, like PEFT's prepare_model_for_kbit_training. The cast needs 2 more bytes for "
+               "each of these weights, and makes hidden states fp32.",
+           .settings = {{.key = "quantization",
+                         .help = "frozen linear layers in nf4 (QLoRA) or int8",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "none",
+                         .choices = {{"none", ""}, {"int8", ""}, {"nf4", ""}}},
+                        {.key = "prepare_kbit_training",
+                         .help = "cast unquantized 16-bit weights to fp32, like PEFT's "
+                                 "prepare_model_for_kbit_training; with precision=amp-*, these "
+                                 "weights are already fp32",
+                         .kind = run::ValueKind::kChoice,
+                         .default_value = "false",
+                         .choices = {{"false", ""}, {"true", ""}},
+                         .label = "prepare_model_for_kbit_training"}},
            .toggles = {{.id = "nf4",
                         .title = "4-bit base weights",
                         .explanation = "NF4, as in QLoRA: with adapters or for inference",
@@ -144,15 +143,15 @@ TechniqueEntry DeclareTechnique_quantization() {
                         .controls = {"prepare_kbit_training"}},
                        {.id = "int8-weights",
                         .title = "8-bit base weights",
-                        .explanation = "one byte per weight, a scale per row",
+                        .explanation = "one byte per weight, and a scale per row",
                         .on = {{"quantization", true, {"int8"}}},
                         .ways = {{{"quantization", "int8"}}},
                         .controls = {"prepare_kbit_training"}}},
            .rules = {{.when = {{"quantization", true, {"nf4", "int8"}},
                                {"lora.rank", true, {"0"}},
                                {"mode", true, {"train"}}},
-                      .why = "quantization: 4-bit and 8-bit weights can't be trained; set "
-                             "lora.rank, or mode=inference",
+                      .why = "4-bit and 8-bit weights (quantization) can't be trained; set "
+                             "lora.rank to train adapters, or set mode=inference",
                       .instead = {{"lora.rank", "8"}}},
                      {.when = {{"quantization", true, {"nf4", "int8"}},
                                {"model.linear_layers", true, {"none"}}},
@@ -163,17 +162,17 @@ TechniqueEntry DeclareTechnique_quantization() {
                                {"precision", true, {"bf16", "fp16"}},
                                {"attention", true, {"flash", "flash-2", "cudnn"}}},
                       .why =
-                          "prepare_kbit_training=true makes hidden states fp32, which this "
-                          "attention does not accept: use attention=efficient, or precision=amp-*",
+                          "prepare_kbit_training=true makes hidden states fp32, and this attention "
+                          "does not accept fp32: use attention=efficient, or precision=amp-*",
                       .instead = {{"attention", "efficient"}}}},
-           .assumes = {{.when = {{"quantization", true, {"nf4"}}},
-                        .what = "bitsandbytes' 4-bit kernels are modelled: a product allocates the "
-                                "scales in fp32 and a copy of its weight in the input's type, even "
-                                "for few tokens, where newer versions need no copy"},
-                       {.when = {{"quantization", true, {"int8"}}},
-                        .what =
-                            "bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 "
-                            "or more), whose columns would also be multiplied in 16 bits"}}},
+           .assumes =
+               {{.when = {{"quantization", true, {"nf4"}}},
+                 .what = "bitsandbytes' 4-bit kernels are modelled: a matrix product allocates the "
+                         "scales in fp32 and a copy of its weight in the input's type. It does so "
+                         "even for few tokens, where newer versions need no copy"},
+                {.when = {{"quantization", true, {"int8"}}},
+                 .what = "bitsandbytes' LLM.int8 is modelled without outliers (activations of 6 or "
+                         "more). Columns with outliers would also be multiplied in 16 bits"}}},
       .fit = {{.row = "nf4", .changes = run::Changes::kTraining},
               {.row = "int8-weights", .changes = run::Changes::kTraining}},
       .modelled = Modelled(),

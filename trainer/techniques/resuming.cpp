@@ -92,26 +92,29 @@ TechniqueEntry DeclareTechnique_resuming() {
           {.id = "resuming",
            .group = "Loop",
            .title = "Resume from a checkpoint",
-           .explanation = "torch.load of model and optimizer before the first step. With "
+           .explanation = "torch.load loads model and optimizer before the first step. With "
                           "map_location=\"cuda\", or without map_location for a file that was "
                           "saved from a GPU, weights exist twice until the checkpoint is released. "
                           "With \"cpu\", the GPU gets only the restored tensors.",
-           .settings = {{.key = "resume.map_location",
-                         .help = "load a checkpoint before the first step, to the host (cpu) or to "
-                                 "the GPU (cuda), as with map_location",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "none",
-                         .choices = {{"none", ""}, {"cpu", "to the host"}, {"cuda", "to the GPU"}},
-                         .label = "map_location"},
-                        {.key = "resume.keeps",
-                         .help = "a variable refers to the loaded checkpoint until the run ends",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}},
-                         .label = "checkpoint kept"}},
+           .settings =
+               {{.key = "resume.map_location",
+                 .help =
+                     "whether a checkpoint is loaded before the first step, and where to: to the "
+                     "host (\"cpu\") or to the GPU (\"cuda\"), like torch.load's map_location",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "none",
+                 .choices = {{"none", ""}, {"cpu", "to the host"}, {"cuda", "to the GPU"}},
+                 .label = "map_location"},
+                {.key = "resume.keeps",
+                 .help = "a variable refers to the loaded checkpoint until the run ends",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "false",
+                 .choices = {{"false", ""}, {"true", ""}},
+                 .label = "checkpoint kept"}},
            .toggles = {{.id = "resume-cpu",
                         .title = "Resume through the host",
-                        .explanation = "torch.load(map_location=\"cpu\"): nothing exists twice",
+                        .explanation =
+                            "torch.load(map_location=\"cpu\"): no tensor is on the GPU twice",
                         .on = {{"resume.map_location", true, {"cpu"}}},
                         .ways = {{{"resume.map_location", "cpu"}}}},
                        {.id = "resume-cuda",
@@ -129,7 +132,8 @@ TechniqueEntry DeclareTechnique_resuming() {
                          "is only supported for state in the weights' type: set optimizer.bits=32",
                          "32"),
                 not_with({"optimizer.in_backward", true, {"true"}},
-                         "is only supported for one optimizer: set optimizer.in_backward=false",
+                         "is only supported for one optimizer of all parameters: set "
+                         "optimizer.in_backward=false",
                          "false"),
                 not_with({"offload.optimizer", false, {"none"}},
                          "is only supported for state on the GPU: set offload.optimizer=none",
@@ -140,13 +144,13 @@ TechniqueEntry DeclareTechnique_resuming() {
                 not_with({"quantization", false, {"none"}},
                          "is only supported for unquantized weights: set quantization=none",
                          "none"),
-                not_with(
-                    {"shard.strategy", false, {"none", "ddp"}},
-                    "is only supported for complete state dicts: use shard.strategy=ddp, or none",
-                    "none"),
+                not_with({"shard.strategy", false, {"none", "ddp"}},
+                         "is only supported for complete state dicts: use shard.strategy=ddp or "
+                         "shard.strategy=none",
+                         "none"),
                 {.when = {resumes, {"model.family", true, {"basics"}}},
                  .why = "resume is not supported for the basics model, whose script has its own "
-                        "optimizer",
+                        "optimizer; set resume.map_location=none",
                  .instead = {{"resume.map_location", "none"}}},
                 {.when = {{"resume.keeps", true, {"true"}},
                           {"resume.map_location", true, {"none"}}},

@@ -48,9 +48,9 @@ TechniqueEntry DeclareTechnique_saving() {
           {.id = "saving",
            .group = "Loop",
            .title = "Checkpoints on disk",
-           .explanation = "torch.save of model and optimizer after each step: the tensors are "
-                          "copied to the host one after another. The GPU needs no memory for this, "
-                          "but waits until all bytes have been copied.",
+           .explanation = "torch.save writes model and optimizer after each step, and copies the "
+                          "tensors to the host one after another. The GPU needs no memory for "
+                          "this, but waits until all bytes have been copied.",
            .settings = {{.key = "save",
                          .help = "save the state of model and optimizer with torch.save",
                          .kind = run::ValueKind::kChoice,
@@ -58,23 +58,24 @@ TechniqueEntry DeclareTechnique_saving() {
                          .choices = {{"none", ""}, {"step", "after each step"}}}},
            .toggles = {{.id = "save-step",
                         .title = "Save after each step",
-                        .explanation = "no GPU memory, but time for copies",
+                        .explanation = "needs no GPU memory, but the copies take time",
                         .on = {{"save", true, {"step"}}},
                         .ways = {{{"save", "step"}}}}},
-           .rules = {{.when = {{"save", true, {"step"}},
-                               {"shard.strategy", true, {"zero2", "zero3", "tensor"}}},
-                      .why = "save=step is only supported for complete state dicts, not for the "
-                             "state dicts of sharded runs: set save=none",
-                      .instead = {{"shard.strategy", "none"}}},
-                     {.when = {{"save", true, {"step"}}, {"offload.parameters", true, {"cpu"}}},
-                      .why = "save=step is only supported for weights on the GPU: set save=none",
-                      .instead = {{"offload.parameters", "none"}}},
-                     {.when = {{"save", true, {"step"}}, {"mode", false, {"train"}}},
-                      .why = "save: there is nothing new to save without training",
-                      .refuses = false}},
+           .rules =
+               {{.when = {{"save", true, {"step"}},
+                          {"shard.strategy", true, {"zero2", "zero3", "tensor"}}},
+                 .why = "save=step is only supported for complete state dicts, not for the "
+                        "state dicts of sharded runs: set save=none",
+                 .instead = {{"shard.strategy", "none"}}},
+                {.when = {{"save", true, {"step"}}, {"offload.parameters", true, {"cpu"}}},
+                 .why = "save=step is only supported for weights on the GPU: set save=none",
+                 .instead = {{"offload.parameters", "none"}}},
+                {.when = {{"save", true, {"step"}}, {"mode", false, {"train"}}},
+                 .why = "save has no effect without training, because there is nothing new to save",
+                 .refuses = false}},
            .assumes = {{.when = {{"save", true, {"step"}}},
-                        .what = "writing files is assumed to take no time: torch.save's copies to "
-                                "the host are made, but no file is written"}}},
+                        .what = "writing files is assumed to take no time: torch.save copies the "
+                                "tensors to the host, but no file is written"}}},
       .order = 91,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Is("save", "step")) return nullptr;

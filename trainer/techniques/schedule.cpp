@@ -38,14 +38,15 @@ TechniqueEntry DeclareTechnique_schedule() {
                               "takes no memory and no time. If it falls at the end of a run, an "
                               "optimizer with little state (SGD) often keeps up with Adam.",
                           .settings = {{.key = "schedule",
-                                        .help = "learning rate: constant, or falling along half a "
-                                                "cosine to 0 over the steps of the run",
+                                        .help = "learning rate: constant, or falling to 0 along "
+                                                "half a cosine over the steps of the run",
                                         .kind = run::ValueKind::kChoice,
                                         .default_value = "none",
                                         .choices = {{"none", "constant"}, {"cosine", ""}}}},
                           .toggles = {{.id = "cosine",
                                        .title = "Cosine schedule",
-                                       .explanation = "learning rate falls to 0; no memory",
+                                       .explanation =
+                                           "learning rate falls to 0; memory does not change",
                                        .on = {{"schedule", true, {"cosine"}}},
                                        .ways = {{{"schedule", "cosine"}}}}}},
           .order = 45,

@@ -148,12 +148,12 @@ TechniqueEntry DeclareTechnique_sharding() {
   const run::SettingValues none{{"shard.strategy", "none"}, {"shard.ranks", "1"}};
   const auto not_with = [&](const run::Condition& other, std::string why, std::string value) {
     return run::Rule{.when = {units, other},
-                     .why = "shard.strategy=zero2 or zero3: " + std::move(why),
+                     .why = "With shard.strategy=zero2 or zero3, " + std::move(why),
                      .instead = {{other.key, std::move(value)}}};
   };
   const auto not_split = [&](const run::Condition& other, std::string why, std::string value) {
     return run::Rule{.when = {split, other},
-                     .why = "shard.strategy=tensor: " + std::move(why),
+                     .why = "With shard.strategy=tensor, " + std::move(why),
                      .instead = {{other.key, std::move(value)}}};
   };
   return {
@@ -162,17 +162,18 @@ TechniqueEntry DeclareTechnique_sharding() {
            .group = "Several GPUs",
            .title = "Several GPUs",
            .explanation =
-               "Each GPU trains on a batch of its own, and gradients are averaged. ddp: "
-               "DistributedDataParallel copies gradients into buckets, which need as much memory "
-               "again, unless gradients are views of the buckets. zero1: the same with "
-               "ZeroRedundancyOptimizer; each GPU has the optimizer state of its share of the "
-               "parameters. zero3: fully_shard on each layer and the model (FSDP2); weights, "
-               "gradients and optimizer state are divided, and a layer is gathered while it runs. "
-               "zero2: the same with reshard_after_forward=False; gathered weights stay until the "
-               "end of backward. tensor: every GPU has the same batch and a part of each layer's "
-               "heads and feed-forward width, with its gradients and optimizer state "
-               "(ColwiseParallel, RowwiseParallel); activations between these parts are complete, "
-               "and are summed over the GPUs twice per layer and direction.",
+               "Each GPU trains on its own batch, and gradients are averaged. With ddp, "
+               "DistributedDataParallel copies gradients into buckets. The buckets need as much "
+               "memory again, unless gradients are views of them. zero1 is like ddp, but with "
+               "ZeroRedundancyOptimizer: each GPU has the optimizer state of its share of the "
+               "parameters. zero3 applies fully_shard to each layer and the model (FSDP2). "
+               "Weights, gradients and optimizer state are divided among the GPUs, and a layer is "
+               "gathered while it runs. zero2 is like zero3, but with reshard_after_forward=False: "
+               "gathered weights stay until the end of backward. With tensor, every GPU has the "
+               "same batch. It also has a part of each layer's heads and feed-forward width, with "
+               "the gradients and optimizer state of this part (ColwiseParallel, RowwiseParallel). "
+               "Activations between these parts are complete, and are summed over the GPUs twice "
+               "per layer and direction.",
            .settings =
                {{.key = "shard.strategy",
                  .help = "how GPUs share the training; batch is the number of samples of one GPU",
@@ -198,40 +199,42 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .low = 0,
                  .high = 4095},
                 {.key = "shard.gradients",
-                 .help = "buckets of ddp: copies of the gradients, or gradients are views "
-                         "of them (gradient_as_bucket_view)",
+                 .help = "ddp: whether buckets hold copies of the gradients, or gradients are "
+                         "views of the buckets (gradient_as_bucket_view)",
                  .kind = ValueKind::kChoice,
                  .default_value = "copies",
                  .choices = {{"copies", ""}, {"views", ""}},
                  .label = "buckets"},
                 {.key = "shard.find_unused",
-                 .help =
-                     "ddp: find parameters that a forward does not use (find_unused_parameters). "
-                     "Models with unused parts need this. The model's outputs are then copied",
+                 .help = "ddp: find parameters that a forward does not use "
+                         "(find_unused_parameters). Models with unused parts need this. "
+                         "DistributedDataParallel then copies the model's outputs",
                  .kind = ValueKind::kChoice,
                  .default_value = "false",
                  .choices = {{"false", ""}, {"true", ""}},
                  .label = "find unused"},
                 {.key = "shard.bucket_mb",
-                 .help = "ddp: MiB of gradients that are averaged together (bucket_cap_mb)",
+                 .help = "ddp: size of a bucket in MiB; the gradients in a bucket are averaged "
+                         "together (bucket_cap_mb)",
                  .kind = ValueKind::kInteger,
                  .default_value = "25",
                  .low = 1,
                  .high = 65536,
                  .label = "MiB per bucket"},
                 {.key = "shard.vocabulary",
-                 .help = "tensor: embedding and output layer are complete on every GPU (whole), "
-                         "are split and the logits gathered (parts), or are split with a loss over "
-                         "the parts (loss_parallel)",
+                 .help =
+                     "for shard.strategy=tensor: \"whole\" keeps embedding and output layer "
+                     "complete on every GPU. \"parts\" splits them and gathers the logits. "
+                     "\"loss\" splits them and computes the loss over the parts (loss_parallel)",
                  .kind = ValueKind::kChoice,
                  .default_value = "whole",
                  .choices = {{"whole", ""},
                              {"parts", "split embedding and output layer"},
-                             {"loss", "split loss, too"}},
+                             {"loss", "split the loss as well"}},
                  .label = "vocabulary"},
                 {.key = "shard.units",
-                 .help = "zero2 and zero3: what is gathered together (fully_shard on each layer "
-                         "and the model, or only on the model)",
+                 .help = "zero2 and zero3: which parameters are gathered together (fully_shard on "
+                         "each layer and the model, or only on the model)",
                  .kind = ValueKind::kChoice,
                  .default_value = "layer",
                  .choices = {{"layer", "each layer"}, {"model", "the model as a whole"}},
@@ -245,8 +248,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .high = 64,
                  .label = "ahead in forward"},
                 {.key = "shard.backward_prefetch",
-                 .help = "zero2 and zero3: number of layers gathered ahead in backward; 1 is "
-                         "FSDP2's default, more need set_modules_to_backward_prefetch",
+                 .help = "zero2 and zero3: number of layers gathered ahead in backward; FSDP2's "
+                         "default is 1, and more layers need set_modules_to_backward_prefetch",
                  .kind = ValueKind::kInteger,
                  .default_value = "1",
                  .low = 1,
@@ -254,15 +257,16 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .label = "ahead in backward"}},
            .toggles = {{.id = "ddp",
                         .title = "Data parallel",
-                        .explanation = "every GPU has everything, and a second copy of gradients",
+                        .explanation = "every GPU has the whole model and optimizer state, and a "
+                                       "second copy of the gradients",
                         .on = {ddp},
                         .ways = {{{"shard.strategy", "ddp"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.gradients",
                                      "shard.bucket_mb", "shard.find_unused"}},
                        {.id = "zero1",
-                        .title = "Optimizer state divided",
+                        .title = "Sharded optimizer state",
                         .explanation =
-                            "data parallel; each GPU updates its share of the parameters",
+                            "data parallelism; each GPU updates its share of the parameters",
                         .on = {dealt},
                         .ways = {{{"shard.strategy", "zero1"}, {"shard.ranks", "4"}}},
                         .controls = {"shard.ranks", "shard.rank", "shard.gradients",
@@ -296,47 +300,47 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .why = "shard.strategy requires at least two GPUs; set shard.ranks=2 or more",
                  .instead = {{"shard.ranks", "2"}}},
                 {.when = {any, {"backend", true, {"cuda"}}},
-                 .why = "shard.strategy can't be run by one process on this computer's GPU; use "
+                 .why = "one process on this computer's GPU can't run shard.strategy; use "
                         "backend=plan",
                  .instead = none},
                 {.when = {units, {"backend", true, {"cpu"}}},
-                 .why = "shard.strategy=zero2 or zero3: values of other ranks are not computed; "
-                        "use backend=plan, or shard.strategy=ddp",
+                 .why = "With shard.strategy=zero2 or zero3, backend=cpu does not compute the "
+                        "values of other ranks; use backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when = {any, {"mode", false, {"train"}}},
                  .why = "shard.strategy applies only to training, not to inference and generation",
                  .instead = none},
                 {.when = {any, {"optimizer.in_backward", true, {"true"}}},
-                 .why = "shard.strategy: gradients are averaged before they are used; set "
+                 .why = "shard.strategy averages gradients before the optimizer uses them; set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when = {any, {"loss", true, {"chunked"}}, {"loss_reentrant", true, {"true"}}},
-                 .why = "shard.strategy: with loss=chunked and re-entrant checkpoints, every chunk "
-                        "adds to the output layer's gradient, which may be averaged only once; "
-                        "set loss_reentrant=false",
+                 .why = "shard.strategy is not supported with loss=chunked and re-entrant "
+                        "checkpoints: every chunk adds to the output layer's gradient, which may "
+                        "be averaged only once; set loss_reentrant=false",
                  .instead = {{"loss_reentrant", "false"}}},
                 {.when = {units, fsdp2, {"optimizer.name", true, {"adafactor"}}},
-                 .why = "shard.strategy=zero2 or zero3: PyTorch's Adafactor refuses distributed "
-                        "tensors; use adamw, or shard.implementation=fsdp1",
+                 .why = "With shard.strategy=zero2 or zero3, PyTorch's Adafactor refuses "
+                        "distributed tensors; use adamw, or shard.implementation=fsdp1",
                  .instead = {{"optimizer.name", "adamw"}}},
                 {.when =
                      {units,
                       fsdp2,
                       {"optimizer.bits", true, {"8"}},
                       {"optimizer.library", true, {"bitsandbytes"}}},
-                 .why = "shard.strategy=zero2 or zero3: bitsandbytes refuses distributed tensors; "
-                        "set optimizer.library=torchao, or shard.strategy=zero1",
+                 .why = "With shard.strategy=zero2 or zero3, bitsandbytes refuses distributed "
+                        "tensors; set optimizer.library=torchao, or shard.strategy=zero1",
                  .instead = {{"optimizer.library", "torchao"}, {"optimizer.paged", "false"}}},
                 not_with({"optimizer.name", true, {"muon", "adam-mini"}},
-                         "this optimizer is only supported for complete matrices; use adamw, or "
-                         "shard.strategy=ddp",
+                         "this optimizer is not supported, because it needs complete matrices; use "
+                         "adamw, or shard.strategy=ddp",
                          "adamw"),
                 {.when =
                      {units,
                       {"offload.optimizer", false, {"none"}},
                       {"offload.parameters", true, {"none"}}},
                  .why =
-                     "shard.strategy=zero2 or zero3: the state of shards is on the same device as "
+                     "With shard.strategy=zero2 or zero3, optimizer state is on the same device as "
                      "the shards; also set offload.parameters=cpu, or set offload.optimizer=none",
                  .instead = {{"offload.optimizer", "none"}}},
                 not_with({"offload.activations", true, {"cpu"}},
@@ -351,23 +355,24 @@ TechniqueEntry DeclareTechnique_sharding() {
                           {"shard.find_unused", true, {"true"}},
                           {"checkpointing.mode", false, {"none", "selective", "budget"}},
                           {"checkpointing.reentrant", true, {"true"}}},
-                 .why =
-                     "shard.find_unused: DistributedDataParallel treats parameters of re-entrant "
-                     "checkpoints as unused, and fails; set checkpointing.reentrant=false",
+                 .why = "With shard.find_unused, DistributedDataParallel treats parameters of "
+                        "re-entrant checkpoints as unused, and fails; set "
+                        "checkpointing.reentrant=false",
                  .instead = {{"checkpointing.reentrant", "false"}}},
                 {.when = {split, {"backend", true, {"cpu"}}},
-                 .why = "shard.strategy=tensor: other ranks' parts of sums are not computed; use "
-                        "backend=plan, or shard.strategy=ddp",
+                 .why = "With shard.strategy=tensor, backend=cpu does not compute what other ranks "
+                        "contribute to sums; use backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when =
                      {split,
                       {"model.family", false, {"llama", "qwen3", "gemma", "gemma2", "gemma3"}}},
-                 .why = "shard.strategy=tensor splits q, k, v, o, gate, up and down of Llama, "
-                        "Qwen2, Qwen3, Mistral and Gemma; this model has other layers",
+                 .why = "shard.strategy=tensor can split only q, k, v, o, gate, up and down of "
+                        "Llama, Qwen2, Qwen3, Mistral and Gemma. This model has other layers: set "
+                        "shard.strategy=none",
                  .instead = none},
                 not_split({"optimizer.impl", true, {"foreach", "fused"}},
-                          "PyTorch refuses lists of split and unsplit parameters and uses the loop "
-                          "by default; set optimizer.impl=loop",
+                          "PyTorch refuses lists that mix split and unsplit parameters, and uses "
+                          "the loop by default; set optimizer.impl=loop",
                           "loop"),
                 not_split({"optimizer.name", true, {"adafactor"}},
                           "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
@@ -376,31 +381,32 @@ TechniqueEntry DeclareTechnique_sharding() {
                           "optimizer.bits=32",
                           "32"),
                 not_split({"optimizer.name", true, {"muon", "adam-mini"}},
-                          "this optimizer is only supported for complete matrices; use adamw",
+                          "this optimizer is not supported, because it needs complete matrices; "
+                          "use adamw",
                           "adamw"),
                 not_split({"clip_grad_norm", false, {"0"}},
-                          "PyTorch refuses a common norm of split and unsplit gradients; set "
-                          "clip_grad_norm=0",
+                          "PyTorch refuses to compute a common norm of split and unsplit "
+                          "gradients; set clip_grad_norm=0",
                           "0"),
                 not_split(
                     {"precision", true, {"amp-fp16"}},
-                    "infinite gradients are not detected over all ranks; use precision=amp-bf16",
+                    "infinite gradients are not detected across ranks; use precision=amp-bf16",
                     "amp-bf16"),
                 {.when = {split, {"shard.vocabulary", true, {"loss"}}, {"loss", true, {"chunked"}}},
-                 .why = "shard.vocabulary=loss computes the loss of all logits together: set "
-                        "loss=full",
+                 .why =
+                     "shard.vocabulary=loss computes the loss of all logits at once: set loss=full",
                  .instead = {{"loss", "full"}}},
                 {.when =
                      {split, {"shard.vocabulary", false, {"whole"}}, {"trainable", false, {"all"}}},
-                 .why = "shard.vocabulary is only supported if everything is trained: set "
+                 .why = "shard.vocabulary is only supported if all parameters are trained: set "
                         "trainable=all",
                  .instead = {{"trainable", "all"}}},
-                not_split({"lora.rank", false, {"0"}}, "adapters are not split; set lora.rank=0",
-                          "0"),
+                not_split({"lora.rank", false, {"0"}},
+                          "adapters are not supported; set lora.rank=0", "0"),
                 not_split({"quantization", false, {"none"}},
-                          "quantized weights are not split; set quantization=none", "none"),
+                          "quantized weights are not supported; set quantization=none", "none"),
                 not_split({"offload.optimizer", false, {"none"}},
-                          "the optimizer steps on the GPU; set offload.optimizer=none", "none"),
+                          "the optimizer runs on the GPU; set offload.optimizer=none", "none"),
                 not_split(
                     {"offload.activations", true, {"cpu"}},
                     "saved distributed tensors are not offloaded; set offload.activations=none",
@@ -410,36 +416,38 @@ TechniqueEntry DeclareTechnique_sharding() {
                     "saved distributed tensors are not compressed; set activation_compression=none",
                     "none"),
                 {.when = {dealt, {"backend", true, {"cpu"}}},
-                 .why = "shard.strategy=zero1: updates by other ranks are not computed; use "
-                        "backend=plan, or shard.strategy=ddp",
+                 .why = "With shard.strategy=zero1, backend=cpu does not compute the updates of "
+                        "other ranks; use backend=plan, or shard.strategy=ddp",
                  .instead = none},
                 {.when = {dealt, {"offload.optimizer", false, {"none"}}},
-                 .why = "shard.strategy=zero1 steps on the GPU; set offload.optimizer=none, or "
-                        "shard.strategy=zero3 with offload.parameters=cpu",
+                 .why = "With shard.strategy=zero1, the optimizer runs on the GPU; set "
+                        "offload.optimizer=none, or use shard.strategy=zero3 with "
+                        "offload.parameters=cpu",
                  .instead = {{"offload.optimizer", "none"}}},
                 {.when = {dealt, {"model.family", true, {"basics"}}},
-                 .why = "shard.strategy: the basics model's script has its own optimizer; use "
-                        "shard.strategy=ddp",
+                 .why = "this shard.strategy is not supported for the basics model, whose script "
+                        "has its own optimizer; use shard.strategy=ddp",
                  .instead = none},
                 {.when = {units, {"model.family", true, {"basics"}}},
-                 .why = "shard.strategy: the basics model's script has its own optimizer; use "
-                        "shard.strategy=ddp",
+                 .why = "this shard.strategy is not supported for the basics model, whose script "
+                        "has its own optimizer; use shard.strategy=ddp",
                  .instead = none}},
            .implies =
-               {"one process represents one rank of shard.ranks; batch is the batch of one GPU "
-                "(with shard.strategy=tensor, all GPUs have the same batch)",
-                "FSDP and tensor parallelism can't be combined: shard.strategy is one of them"},
-           .assumes = {{.when = {any},
-                        .what =
-                            "other ranks respond immediately and have the same values as this one; "
-                            "NCCL's own buffers are 16 channels of two neighbours, 4 MiB each"},
-                       {.when = {units, fsdp2},
-                        .what = "fully_shard is Python code; its allocations are reproduced from "
-                                "PyTorch 2.11, one by one"},
-                       {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
-                        .what = "a bucket as large as all gradients is freed when NCCL's watchdog "
-                                "runs, every 100 ms: in a run with another speed, the peak of the "
-                                "first steps may be higher or lower by this amount"}}},
+               {"one process represents one rank of shard.ranks. The setting \"batch\" is the "
+                "batch of one GPU; with shard.strategy=tensor, all GPUs have the same batch",
+                "FSDP and tensor parallelism can't be combined: shard.strategy selects only one of "
+                "them"},
+           .assumes =
+               {{.when = {any},
+                 .what = "other ranks respond immediately and have the same values as this rank; "
+                         "NCCL's own buffers are 4 MiB for each of 16 channels of two neighbours"},
+                {.when = {units, fsdp2},
+                 .what = "fully_shard is Python code. Its allocations are reproduced one by one, "
+                         "as in PyTorch 2.11"},
+                {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
+                 .what = "NCCL's watchdog runs every 100 ms and then frees a bucket as large as "
+                         "all gradients. If the speed of a run differs from the plan, the peak of "
+                         "its first steps may be higher or lower by the size of this bucket"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
       // Sharding must enclose checkpointing: a unit is gathered while its layers run again.

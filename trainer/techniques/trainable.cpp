@@ -82,28 +82,28 @@ run::Toggle Row(std::string id, std::string title, const char* value) {
 }  // namespace
 
 TechniqueEntry DeclareTechnique_trainable() {
-  return {.declaration =
-              {.id = "trainable",
-               .group = "Parameters",
-               .title = "Frozen parameters",
-               .explanation = "Frozen parameters have no gradient and no optimizer state. Layers "
-                              "before the first trained one keep nothing for backward.",
-               .settings = {{.key = "trainable",
-                             .help = "parameters that train: all, first-layer, last-layer or a "
-                                     "pattern",
-                             .kind = run::ValueKind::kText,
-                             .default_value = "all",
-                             .format = "pattern"}},
-               .toggles = {Row("last-layer", "Train the last layer only", "last-layer"),
-                           Row("first-layer", "Train the first layer only", "first-layer")},
-               .rules = {{.when = {{"trainable", true, {"first-layer", "last-layer"}},
-                                   {"lora.rank", false, {"0"}}},
-                          .why = "LoRA has already frozen the weights",
-                          .refuses = false}}},
-          .order = 41,
-          .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
-            return std::make_unique<Trainable>(config.Get("trainable"));
-          }};
+  return {
+      .declaration =
+          {.id = "trainable",
+           .group = "Parameters",
+           .title = "Frozen parameters",
+           .explanation = "Frozen parameters have no gradient and no optimizer state. Layers "
+                          "before the first trained layer keep nothing for backward.",
+           .settings = {{.key = "trainable",
+                         .help = "parameters to train: all, first-layer, last-layer or a pattern",
+                         .kind = run::ValueKind::kText,
+                         .default_value = "all",
+                         .format = "pattern"}},
+           .toggles = {Row("last-layer", "Train the last layer only", "last-layer"),
+                       Row("first-layer", "Train the first layer only", "first-layer")},
+           .rules = {{.when = {{"trainable", true, {"first-layer", "last-layer"}},
+                               {"lora.rank", false, {"0"}}},
+                      .why = "LoRA has already frozen the weights",
+                      .refuses = false}}},
+      .order = 41,
+      .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
+        return std::make_unique<Trainable>(config.Get("trainable"));
+      }};
 }
 
 }  // namespace vramscope::trainer

@@ -29,10 +29,10 @@ TechniqueEntry DeclareTechnique_training_cache() {
           {.id = "training-cache",
            .group = "Activations",
            .title = "KV cache in training",
-           .explanation =
-               "A decoder's cache is enabled unless use_cache=False is set: keys and values of all "
-               "layers are kept until the loss is computed. Without checkpointing, backward keeps "
-               "them anyway. Checkpointing would free them.",
+           .explanation = "Unless use_cache=False is set, a decoder keeps a KV cache: the keys and "
+                          "values of all layers stay in memory until the loss is computed. Without "
+                          "checkpointing, backward keeps them anyway. With checkpointing, they "
+                          "would be freed if there were no cache.",
            .settings = {{.key = "use_cache",
                          .help = "keep keys and values of every layer during forward and loss "
                                  "(use_cache=True in training)",
@@ -49,12 +49,12 @@ TechniqueEntry DeclareTechnique_training_cache() {
                           {"model.family",
                            false,
                            {"llama", "qwen3", "qwen3-moe", "gemma", "mixtral", "phi", "phi3"}}},
-                 .why = "use_cache: the cache of {model} is not supported in training; set "
-                        "use_cache=false",
+                 .why =
+                     "use_cache=true is not supported for {model} in training; set use_cache=false",
                  .instead = {{"use_cache", "false"}}},
                 {.when = {{"use_cache", true, {"true"}}, {"checkpointing.mode", false, {"none"}}},
-                 .why = "transformers disables the cache with checkpointing, because it would undo "
-                        "its effect",
+                 .why = "transformers disables the cache with checkpointing, because the cache "
+                        "would undo the effect of checkpointing",
                  .refuses = false}},
            .assumes =
                {{.when = {{"use_cache", true, {"false"}},

@@ -23,9 +23,9 @@ TechniqueEntry DeclareTechnique_zero_grad() {
           {.id = "zero-grad",
            .group = "Gradients",
            .title = "zero_grad",
-           .explanation =
-               "Gradients that are filled with zeros stay in memory during the next forward. If "
-               "they are released (PyTorch's default), they use no memory when activations peak.",
+           .explanation = "Gradients that are filled with zeros stay in memory during the next "
+                          "forward. Gradients that are released (PyTorch's default) use no memory "
+                          "when activations peak.",
            .settings = {{.key = "zero_grad",
                          .help = "what happens to the gradients after a step: they are released "
                                  "(none) or filled with zeros",
@@ -33,15 +33,16 @@ TechniqueEntry DeclareTechnique_zero_grad() {
                          .default_value = "none",
                          .choices = {{"none", ""}, {"zero", ""}}},
                         {.key = "zero_grad_when",
-                         .help = "end: after the step; before_backward: when the next loss is "
-                                 "computed, so gradients stay in memory during the forward pass",
+                         .help = "\"end\" clears gradients after the step. \"before_backward\" "
+                                 "clears them when the next loss has been computed, so gradients "
+                                 "stay in memory during the forward pass",
                          .kind = run::ValueKind::kChoice,
                          .default_value = "end",
                          .choices = {{"end", "after the step"},
                                      {"before_backward", "before the next backward"}}}},
            .toggles = {{.id = "zero-grad",
                         .title = "Zero gradients in place",
-                        .explanation = "fill with zeros instead of releasing",
+                        .explanation = "fills gradients with zeros instead of releasing them",
                         .on = {{"zero_grad", true, {"zero"}}},
                         .ways = {{{"zero_grad", "zero"}}}},
                        {.id = "zero-grad-late",

@@ -305,7 +305,7 @@ absl::StatusOr<SavedSession> SavedSessionFromJson(std::string_view json) {
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || Whole(root, "vramscope_session", 0) != kVersion)
     return absl::InvalidArgumentError(
-        i18n::Text("the saved session is damaged or of another version"));
+        i18n::Text("the saved session is damaged, or was written by another version of vramscope"));
   SavedSession out;
   out.closed = Flag(root, "closed", false);
   const size_t active = Unsigned(root, "active", 0, UINT64_MAX);

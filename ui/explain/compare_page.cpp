@@ -28,7 +28,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
   };
   swap_ =
       action(tr("Swap"), tr("Show the baseline, and compare it with the current run"), "run.swap");
-  pin_ = action(tr("Pin as baseline"), tr("Use as the baseline of later runs (Ctrl+B)"), "run.pin");
+  pin_ = action(tr("Pin as baseline"), tr("Use this run as the baseline of later runs (Ctrl+B)"),
+                "run.pin");
   action(tr("Compare with a file …"), tr("Open a second recording or trace (Ctrl+D)"),
          "file.compare");
 
@@ -67,7 +68,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
   steps_ = MakeComboBox();
   steps_->setObjectName(QStringLiteral("compareStep"));
   steps_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
-  steps_->setToolTip(tr("Compare at the overall peaks, or at the peaks within a step"));
+  steps_->setToolTip(
+      tr("Compare the memory at each run's overall peak, or at its peak within one step"));
   connect(steps_, &QComboBox::activated, this, [this](int row) {
     const QVariant step = steps_->itemData(row);
     step_ = step.isValid() ? std::optional<int32_t>(step.toInt()) : std::nullopt;
@@ -107,11 +109,11 @@ void ComparePage::Refresh(int changes) {
   if (!any) {
     jobs_.cancel();
     Clear();
-    Head(itself ? tr("This is the baseline itself, or a plan with the same settings. Change a "
-                     "technique, or open another file, to compare with it.")
-                : tr("Nothing to compare with yet. Open a second recording (Ctrl+D, or drop it on "
-                     "the right half of the window), or pin this one as the baseline (Ctrl+B) and "
-                     "open or plan another."));
+    Head(itself ? tr("This is the baseline itself, or a plan with the same settings. To compare "
+                     "with the baseline, change a technique or open another file.")
+                : tr("There is nothing to compare with yet. Open a second recording (Ctrl+D, or "
+                     "drop it on the right half of the window). Or pin this run as the baseline "
+                     "(Ctrl+B), then open or plan another run."));
     return;
   }
   Compute();
@@ -126,7 +128,7 @@ void ComparePage::Compute() {
     return [this, found, against] {
       if (!found->ok()) {
         Clear();
-        Head(tr("Could not be compared: %1.")
+        Head(tr("The runs could not be compared: %1.")
                  .arg(ToQString(std::string(found->status().message()))));
         return;
       }

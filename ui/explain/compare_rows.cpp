@@ -46,7 +46,7 @@ Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff
   Table table;
   table.columns = {{i18n::Text("Call site"), false, 360}, {i18n::Text("Category"), false, 142},
                    {i18n::Text("Change"), false, 80},     {i18n::Text("Baseline"), true, 110},
-                   {i18n::Text("Shown"), true, 110},      {i18n::Text("Difference"), true, 110},
+                   {i18n::Text("Current"), true, 110},    {i18n::Text("Difference"), true, 110},
                    {i18n::Text("Blocks"), true, 110}};
   for (const TraceDiff::Site& s : diff.sites) {
     Row row;
@@ -57,7 +57,7 @@ Table SitesOf(const Digest& baseline, const Digest& shown, const TraceDiff& diff
         .sort = static_cast<double>(s.change),
         .tone = s.change == TraceDiff::Change::kSame ? Cell::Tone::kDim : Cell::Tone::kPlain};
     if (s.change == TraceDiff::Change::kRemoved)
-      change.exact = i18n::Text("its blocks exist only in the baseline: press Swap to see them");
+      change.exact = i18n::Text("these blocks exist only in the baseline; press Swap to see them");
     Cell blocks = CountCell(s.b_count);
     if (s.a_count != s.b_count)
       blocks.text = fmt::format("{} → {}", timeline::FormatCount(s.a_count),
@@ -79,7 +79,7 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
   Table table;
   table.columns = {{i18n::Text("Category"), false, 180},
                    {i18n::Text("Baseline"), true, 120},
-                   {i18n::Text("Shown"), true, 120},
+                   {i18n::Text("Current"), true, 120},
                    {i18n::Text("Difference"), true, 120}};
   std::vector<std::shared_ptr<std::vector<AllocationId>>> blocks(trace::kCategoryCount);
   for (auto& ids : blocks) ids = std::make_shared<std::vector<AllocationId>>();
@@ -146,7 +146,7 @@ Table PhasesOf(const Digest& baseline, const Digest& shown, const PeakTimes& tim
   Table table;
   table.columns = {{i18n::Text("Step"), true, 60},       {i18n::Text("Phase"), false, 110},
                    {i18n::Text("Category"), false, 150}, {i18n::Text("Baseline"), true, 120},
-                   {i18n::Text("Shown"), true, 120},     {i18n::Text("Difference"), true, 120}};
+                   {i18n::Text("Current"), true, 120},   {i18n::Text("Difference"), true, 120}};
   for (const analysis::DiffRow& d : analysis::Diff(*baseline.trace, *shown.trace)) {
     if ((d.a == 0 && d.b == 0) || (step && d.step != *step)) continue;
     Row row;
@@ -168,10 +168,10 @@ Table StepsOf(const TraceDiff& diff, const PeakTimes& times) {
   Table table;
   table.columns = {{i18n::Text("Step"), true, 60},
                    {i18n::Text("Peak, baseline"), true, 130},
-                   {i18n::Text("Peak, shown"), true, 130},
+                   {i18n::Text("Peak, current"), true, 130},
                    {i18n::Text("Difference"), true, 120},
                    {i18n::Text("Reserved, baseline"), true, 150},
-                   {i18n::Text("Reserved, shown"), true, 140},
+                   {i18n::Text("Reserved, current"), true, 140},
                    {i18n::Text("Difference"), true, 120}};
   for (const TraceDiff::Step& s : diff.steps) {
     const auto side = [](bool there, uint64_t bytes) {
@@ -218,7 +218,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
                          delta >= 0 ? i18n::Text("more") : i18n::Text("less"),
                          timeline::FormatBytes(diff.a.allocated), place(diff.a));
   }
-  if (changed == 0) return text + i18n::Text("every call site has the same bytes.");
+  if (changed == 0) return text + i18n::Text("no call site differs.");
   const std::string sites = timeline::FormatCount(diff.sites.size());
   const std::string& by = diff.by_stack ? i18n::Text("stack") : i18n::Text("module and op");
   text += changed == 1 ? i18n::Format("{} of {} call sites differs (call sites are matched by {})",
@@ -233,7 +233,7 @@ Table RequestsOf(const explain::Prediction& p) {
   Table table;
   table.columns = {{i18n::Text("Baseline"), true, 80},
                    {i18n::Text("requested"), false, 330},
-                   {i18n::Text("Shown"), true, 80},
+                   {i18n::Text("Current"), true, 80},
                    {i18n::Text("requests"), false, 330}};
   for (const auto& d : p.requests.first_differences) {
     const auto number = [](const std::string& text, uint64_t index) {
@@ -258,13 +258,21 @@ Table RequestsOf(const explain::Prediction& p) {
 }
 
 std::string RequestsHeadline(const explain::Prediction& p) {
-  const std::string where = p.step ? i18n::Format("In step {} ", *p.step) : std::string();
-  if (p.requests.identical())
-    return i18n::Format("{}all {} requests are the same, in the same order.", where,
-                        timeline::FormatCount(p.requests.total));
-  return i18n::Format("{}{} of {} requests are the same; where they first differ:", where,
-                      timeline::FormatCount(p.requests.equal),
-                      timeline::FormatCount(p.requests.total));
+  const std::string total = timeline::FormatCount(p.requests.total);
+  if (p.requests.identical()) {
+    return p.step
+               ? i18n::Format("In step {}, both runs make the same {} requests, in the same order.",
+                              *p.step, total)
+               : i18n::Format("Both runs make the same {} requests, in the same order.", total);
+  }
+  const std::string equal = timeline::FormatCount(p.requests.equal);
+  return p.step ? i18n::Format(
+                      "In step {}, {} of {} requests are the same in both runs. The first "
+                      "differences:",
+                      *p.step, equal, total)
+                : i18n::Format(
+                      "{} of {} requests are the same in both runs. The first differences:", equal,
+                      total);
 }
 
 Cell TimeCell(uint64_t count, int64_t ns) {
@@ -275,12 +283,12 @@ Table KernelsOf(const explain::Prediction& p) {
   Table table;
   table.columns = {{i18n::Text("Kernel"), false, 360},
                    {i18n::Text("Baseline"), true, 80},
-                   {i18n::Text("Shown"), true, 80},
+                   {i18n::Text("Current"), true, 80},
                    {i18n::Text("Baseline"), true, 110},
-                   {i18n::Text("Shown"), true, 110},
+                   {i18n::Text("Current"), true, 110},
                    {i18n::Text("Difference"), true, 110},
                    {i18n::Text("Ratio"), true, 80, false,
-                    i18n::Text("time in the baseline divided by the time in the shown run")}};
+                    i18n::Text("time in the baseline divided by the time in the current run")}};
   for (const explain::Prediction::Kernel& k : p.kernels) {
     const int64_t more = k.measured_ns - k.planned_ns;
     Cell difference = DurationCell(std::abs(more), true);
@@ -297,9 +305,10 @@ Table KernelsOf(const explain::Prediction& p) {
                                     : query::ReadableKernel(k.name));
     name.exact = k.name;
     if (!k.measured_name.empty()) {
-      name.text += i18n::Format(" (shown: {})", query::ReadableKernel(k.measured_name));
-      name.exact = i18n::Format("{0} (called {1} in the current run; matched by op and order)",
-                                k.name, k.measured_name);
+      name.text += i18n::Format(" (current: {})", query::ReadableKernel(k.measured_name));
+      name.exact = i18n::Format(
+          "{0}, called {1} in the current run. The two kernels are matched by op and order", k.name,
+          k.measured_name);
     }
     row.cells = {std::move(name),
                  CountCell(k.planned_count),
@@ -317,8 +326,8 @@ std::string KernelsHeadline(const explain::Prediction& p) {
   if (p.kernels.empty()) return i18n::Text("Neither run has kernels.");
   const auto ms = [](int64_t ns) { return FormatMs(static_cast<double>(ns) / 1e6); };
   return i18n::Format(
-      "Baseline: {} kernels in {}; current run: {} in {}. Kernels that are in both runs take {} "
-      "and {}.",
+      "Baseline: {} kernels take {}. Current run: {} kernels take {}. Kernels that are in both "
+      "runs take {} in the baseline and {} in the current run.",
       timeline::FormatCount(p.total.planned_count), ms(p.total.planned_ns),
       timeline::FormatCount(p.total.measured_count), ms(p.total.measured_ns), ms(p.both.planned_ns),
       ms(p.both.measured_ns));

@@ -98,7 +98,7 @@ std::vector<uint64_t> ColumnsOf(const std::vector<CurvePoint>& curve, int64_t be
 
 CurvePlot::CurvePlot(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
-  setAccessibleName(tr("Reserved memory, recorded and under other settings"));
+  setAccessibleName(tr("Reserved memory as recorded, and under other settings"));
 }
 
 void CurvePlot::setTheme(const timeline::Theme& theme) {

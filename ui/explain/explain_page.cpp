@@ -113,7 +113,8 @@ void ExplainPage::Ask(std::function<Answer(const JobToken&)> question) {
   jobs_.Ask(std::move(question), [this](const absl::StatusOr<Answer>& show) {
     if (!show.ok()) {
       Clear();
-      Head(tr("Could not be computed: %1.").arg(ToQString(std::string(show.status().message()))));
+      Head(tr("The results could not be computed: %1.")
+               .arg(ToQString(std::string(show.status().message()))));
     } else if (*show) {
       (*show)();
     }
@@ -184,7 +185,7 @@ void ExplainPage::UpdateStale() {
     jobs_.cancel();
     Head(context_.opening ? tr("This page needs the whole file, which is still loading.")
          : context_.digest != nullptr
-             ? tr("This trace contains no memory events. Run or record it again.")
+             ? tr("This trace contains no memory events. Plan or record the run again.")
              : tr("No run yet: plan one (Ctrl+R), or open a recording (Ctrl+O)."));
     Clear();
     return;

@@ -55,11 +55,11 @@ Table FindingTable(const std::vector<explain::Finding>& findings) {
       {i18n::Text("Bytes"), true, 96},
       {i18n::Text("Finding"), false, 460},
       {i18n::Text("Where"), false, 160, false,
-       i18n::Text("the source line or module that allocated most of it")},
+       i18n::Text("the source line or module that allocated most of the bytes")},
       {i18n::Text("Remedy"), false, 340, false, i18n::Text("the change to make in the program")},
       {i18n::Text("Toggle"), false, 100, false,
-       i18n::Text("tries the remedy without editing the program: vramscope plan --toggle NAME -- "
-                  "python train.py")}};
+       i18n::Text("to try the remedy without editing the program, run vramscope plan --toggle NAME "
+                  "-- python train.py")}};
   for (const explain::Finding& finding : findings) {
     Row row;
     if (!finding.blocks.empty()) {
@@ -85,35 +85,38 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("the sum of the caching allocator's segments")});
   facts.push_back({i18n::Text("allocated"), f.allocated,
-                   i18n::Text("the part of reserved memory in blocks that tensors use")});
+                   i18n::Text("the part of the reserved memory in blocks that tensors use")});
   if (f.record == trace::SegmentRecord::kTotalOnly)
-    facts.push_back(
-        {i18n::Text("not in use"), f.unplaced,
-         i18n::Text(
-             "reserved and not allocated; the trace has only this total, not the segments")});
+    facts.push_back({i18n::Text("not in use"), f.unplaced,
+                     i18n::Text("reserved memory that is not allocated; the trace records only "
+                                "this total, not the segments")});
   if (f.record == trace::SegmentRecord::kEach) {
-    facts.push_back({i18n::Text("holes"), f.holes,
-                     i18n::Text("free, but in segments with live blocks: it cannot be released")});
+    facts.push_back(
+        {i18n::Text("holes"), f.holes,
+         i18n::Text("free memory in segments that also have live blocks; it cannot be released")});
     facts.push_back({i18n::Text("cached"), f.cached,
-                     i18n::Text("in completely free segments: empty_cache() releases it")});
+                     i18n::Text("memory in completely free segments; empty_cache() releases it")});
     facts.push_back({i18n::Text("largest free block"), f.largest_hole,
-                     i18n::Text("the largest allocation that needs no new segment: it fits a hole "
-                                "or a whole segment")});
+                     i18n::Text("the largest allocation that fits into a hole or a free segment, "
+                                "so that no new segment is needed")});
   }
   if (!f.sizes_are_of_blocks) {
-    facts.push_back({i18n::Text("rounding"), f.rounding,
-                     i18n::Text("part of allocated: sizes are rounded up to a multiple of 512 "
-                                "bytes, or as the settings require")});
+    facts.push_back(
+        {i18n::Text("rounding"), f.rounding,
+         i18n::Text("bytes added because sizes are rounded up to a multiple of 512 bytes, or as "
+                    "the settings require; they count as allocated memory")});
     facts.push_back(
         {i18n::Text("unsplit tails"), f.tails,
-         i18n::Text("part of allocated: remainders that are too small to be split off")});
+         i18n::Text(
+             "remainders that are too small to be split off; they count as allocated memory")});
   }
   if (f.pending > 0)
-    facts.push_back({i18n::Text("pending frees"), f.pending,
-                     i18n::Text("freed by the program, but still in use by another stream")});
-  if (f.outside > 0 && f.reserved_known())
     facts.push_back(
-        {i18n::Text("outside"), f.outside, i18n::Text("not in any segment of the file")});
+        {i18n::Text("pending frees"), f.pending,
+         i18n::Text("memory that the program freed, but that another stream still uses")});
+  if (f.outside > 0 && f.reserved_known())
+    facts.push_back({i18n::Text("outside"), f.outside,
+                     i18n::Text("allocated memory that is not in any segment of the file")});
   return facts;
 }
 
@@ -152,17 +155,19 @@ Table PinnedTable(const Fragmentation& f) {
 
 Table RemedyTable(const explain::Reclaim& reclaim) {
   Table table;
-  table.columns = {{i18n::Text("What"), false, 280},
-                   {i18n::Text("Reserved then"), true, 110},
-                   {i18n::Text("Difference"), true, 110, false,
-                    i18n::Text("at that time, compared with the replay of recorded settings")},
-                   {i18n::Text("Peak reserved"), true, 110},
-                   {i18n::Text("At the peak"), true, 110, false,
-                    i18n::Text("difference of peak reserved memory over the whole trace")},
-                   {"cudaMalloc", true, 104},
-                   {"cudaFree", true, 80},
-                   {i18n::Text("Retries"), true, 70},
-                   {i18n::Text("Out of memory"), true, 110}};
+  table.columns = {
+      {i18n::Text("What"), false, 280},
+      {i18n::Text("Reserved then"), true, 110},
+      {i18n::Text("Difference"), true, 110, false,
+       i18n::Text(
+           "reserved memory at that time, compared with the replay under the recorded settings")},
+      {i18n::Text("Peak reserved"), true, 110},
+      {i18n::Text("At the peak"), true, 110, false,
+       i18n::Text("difference between the peaks of reserved memory over the whole trace")},
+      {"cudaMalloc", true, 104},
+      {"cudaFree", true, 80},
+      {i18n::Text("Retries"), true, 70},
+      {i18n::Text("Out of memory"), true, 110}};
   const auto add = [&](const explain::Remedy& r, bool reference) {
     Row row;
     row.marked = reference;
@@ -226,8 +231,8 @@ Table WhatIfTable(const WhatIf& w) {
   if (w.base != nullptr) {
     add(i18n::Text("replay, recorded settings"), w.base->own, w.recorded_peak_reserved);
     if (w.base->anew)
-      add(i18n::Text("the same, with blocks older than the recording allocated anew"),
-          *w.base->anew, w.recorded_peak_reserved);
+      add(i18n::Text("replay, recorded settings; older blocks are allocated anew"), *w.base->anew,
+          w.recorded_peak_reserved);
   }
   if (w.under != nullptr) {
     add(i18n::Text("replay, these settings"), *w.under,
@@ -246,19 +251,19 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
   table.columns = {
       {std::move(title), false, 380, false,
        by == SiteBy::kCallSite ? i18n::Text("the program's stack frame and the operator") : ""},
-      {i18n::Text("Category"), false, 142, false, i18n::Text("the category of most of its bytes")},
-      {i18n::Text("Held"), true, 120, false,
+      {i18n::Text("Category"), false, 142, false, i18n::Text("the category of most of the bytes")},
+      {i18n::Text("Bytes × time"), true, 120, false,
        i18n::Text("bytes multiplied by the time for which they were allocated")},
       {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},
       {i18n::Text("Total bytes"), true, 110, false,
-       i18n::Text("the sum of all its allocations, including short-lived ones")},
-      {i18n::Text("Most at once"), true, 110, false,
+       i18n::Text("the sum of all allocations, including short-lived ones")},
+      {i18n::Text("Peak bytes"), true, 110, false,
        i18n::Text("the maximum of bytes that were live at the same time")},
       {i18n::Text("Largest"), true, 100, false, i18n::Text("block")},
       {i18n::Text("Mean lifetime"), true, 90},
       {i18n::Text("Longest"), true, 90, false, i18n::Text("the longest lifetime of a block")},
-      {i18n::Text("Alive at the end"), true, 120, false,
-       i18n::Text("live at the end of the trace or of the selected range")}};
+      {i18n::Text("Live at the end"), true, 120, false,
+       i18n::Text("bytes that are live at the end of the trace or of the selected range")}};
   std::vector<uint32_t> example(sites.sites.size(), trace::AllocationId::kNoneValue);
   const auto& bytes = trace.allocations.bytes_rounded;
   for (uint32_t i = 0; i < sites.site_of.size(); ++i) {
@@ -320,14 +325,16 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
   table.columns = {
       {i18n::Text("Call site"), false, 380},
       {i18n::Text("Category"), false, 142},
-      {i18n::Text("A step"), true, 100, false, i18n::Text("bytes that every step leaves behind")},
+      {i18n::Text("Per step"), true, 100, false,
+       i18n::Text("bytes that each step leaves allocated")},
       {i18n::Text("Live at the end"), true, 120, false,
-       i18n::Text("bytes live when the last step ends")},
-      {i18n::Text("Blocks"), true, 80, false, i18n::Text("live when the last step ends")},
-      {i18n::Text("Sure"), true, 60, false,
-       i18n::Text("the share of steps that left bytes behind")},
+       i18n::Text("bytes that are live when the last step ends")},
+      {i18n::Text("Blocks"), true, 80, false,
+       i18n::Text("number of blocks that are live when the last step ends")},
+      {i18n::Text("Confidence"), true, 90, false,
+       i18n::Text("higher if more steps, and a larger share of all steps, leave bytes allocated")},
       {i18n::Text("By step"), false, 180, false,
-       i18n::Text("allocated in each step and live at the end")}};
+       i18n::Text("bytes that each step allocated and that are still live at the end")}};
   const auto blocks = BlocksOf(sites);
   for (const explain::Leak& l : leaks.leaks) {
     Row row;
@@ -338,15 +345,16 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
     Cell step = BytesCell(static_cast<uint64_t>(std::max(0.0, l.bytes_per_step)));
     step.text = "+" + step.text;
     step.tone = Cell::Tone::kBad;
-    row.cells = {{.text = name, .exact = name},
-                 CategoryCell(l.category),
-                 std::move(step),
-                 BytesCell(l.bytes),
-                 CountCell(l.count),
-                 {.text = fmt::format("{:.0f} %", 100 * l.confidence), .sort = l.confidence},
-                 {.text = Sparkline(l.stayed, 24),
-                  .exact = i18n::Text("bytes allocated in each step and live at the end"),
-                  .tone = Cell::Tone::kDim}};
+    row.cells = {
+        {.text = name, .exact = name},
+        CategoryCell(l.category),
+        std::move(step),
+        BytesCell(l.bytes),
+        CountCell(l.count),
+        {.text = fmt::format("{:.0f} %", 100 * l.confidence), .sort = l.confidence},
+        {.text = Sparkline(l.stayed, 24),
+         .exact = i18n::Text("bytes that each step allocated and that are still live at the end"),
+         .tone = Cell::Tone::kDim}};
     table.rows.push_back(std::move(row));
   }
   return table;
@@ -371,7 +379,7 @@ std::vector<Fact> OutOfMemoryFacts(const explain::OutOfMemory& o) {
   add(i18n::Text("missing"), o.missing);
   facts.push_back({i18n::Text("caused by fragmentation"),
                    o.fragmented
-                       ? i18n::Text("yes: the free memory would have sufficed if contiguous")
+                       ? i18n::Text("yes: enough memory was free, but it was not contiguous")
                        : i18n::Text("no")});
   return facts;
 }
@@ -430,15 +438,16 @@ std::string TimeAndContextText(const trace::Trace& trace, const analysis::Contex
 
 const std::vector<ConfKey>& ConfKeys() {
   static const std::vector<ConfKey> keys = {
-      {"expandable_segments:True", TEXT_MARK("segments that grow: fewer holes")},
+      {"expandable_segments:True", TEXT_MARK("segments can grow, which leaves fewer holes")},
       {"max_split_size_mb:128", TEXT_MARK("larger blocks are never split")},
       {"garbage_collection_threshold:0.8",
-       TEXT_MARK("free old cached segments when more than this fraction of the memory is used")},
+       TEXT_MARK("free old cached segments when memory use exceeds this fraction")},
       {"roundup_power2_divisions:8", TEXT_MARK("round sizes up, so that blocks are reused")},
-      {"large_segment_size_mb:64", TEXT_MARK("size of the segments that large blocks share")},
+      {"large_segment_size_mb:64", TEXT_MARK("size of a segment that several large blocks share")},
       {"max_non_split_rounding_mb:64",
-       TEXT_MARK("how far an unsplit block may exceed the request")},
-      {"per_process_memory_fraction:0.8", TEXT_MARK("limit memory as on a smaller device")},
+       TEXT_MARK("the most by which an unsplit block may exceed the requested size")},
+      {"per_process_memory_fraction:0.8",
+       TEXT_MARK("use at most this fraction of the device's memory")},
   };
   return keys;
 }

@@ -32,7 +32,7 @@ void FindingsPage::Refresh(int changes) {
   table_->setTable({});
   if (context_.digest->state()) {
     jobs_.cancel();
-    Head(tr("Findings need a history; this file contains only a snapshot."));
+    Head(tr("Findings need a history. This file contains only a snapshot without history."));
     return;
   }
   Head(tr("Evaluating %1 rules …").arg(explain::FindingRuleCount()));
@@ -41,8 +41,8 @@ void FindingsPage::Refresh(int changes) {
     auto table = std::make_shared<Table>(findings.empty() ? Table() : FindingTable(findings));
     const QString head = findings.empty()
                              ? QString::fromStdString(explain::NoFindingsText())
-                             : tr("Findings: %1 (%2 rules evaluated), most bytes first. Select one "
-                                  "to mark its largest blocks in the timeline.")
+                             : tr("Findings: %1 (%2 rules evaluated), most bytes first. Select a "
+                                  "finding to mark its largest blocks in the timeline.")
                                    .arg(findings.size())
                                    .arg(explain::FindingRuleCount());
     return [this, table, head] {

@@ -37,8 +37,8 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   setObjectName(QStringLiteral("fragmentationPage"));
   // The computation takes milliseconds; a progress bar would flicker while the cursor moves.
   show_progress_ = false;
-  QToolButton* unused =
-      QuietButton(tr("Most unused"), tr("Go to the time with the most memory reserved but unused"));
+  QToolButton* unused = QuietButton(
+      tr("Most unused"), tr("Go to the time at which the most reserved memory is unused"));
   unused->setObjectName(QStringLiteral("gotoUnused"));
   connect(unused, &QToolButton::clicked, this, [this] {
     if (context_.trace() == nullptr) return;

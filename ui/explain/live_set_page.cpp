@@ -41,7 +41,8 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("liveSetPage"));
   show_progress_ = false;  // the computation takes milliseconds
-  bar_ = new FindBar("liveFilter", tr("Filter: relu, or size > 10 MiB and phase = backward"));
+  bar_ = new FindBar("liveFilter",
+                     tr("Filter by text such as relu, or by size > 10 MiB and phase = backward"));
   bar_->line()->setContentsMargins(0, 0, 0, 0);
   by_ = MakeComboBox();
   by_->setObjectName(QStringLiteral("liveBy"));
@@ -65,10 +66,10 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   expression_->setObjectName(QStringLiteral("liveExpression"));
   expression_->setPlaceholderText(QStringLiteral("module:*, category"));
   expression_->setToolTip(
-      tr("Up to %1 of category, module, op, stack, phase, file, size, age and annotation, "
-         "separated "
-         "by commas. module:2 is the first two components of a module's path, module:* puts equal "
-         "layers together, file:2 is the last two components of a path, stack:3 adds two callers.")
+      tr("Up to %1 of these keys, separated by commas: category, module, op, stack, phase, file, "
+         "size, age, annotation.\n“module:2” groups by the first two components of a module's "
+         "path.\n“module:*” groups equal layers together.\n“file:2” groups by the last two "
+         "components of a path.\n“stack:3” groups by the call site and two callers.")
           .arg(analysis::kMostGroupParts));
   expression_->setMinimumWidth(170);
   expression_->hide();
@@ -90,7 +91,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   view_->setTextElideMode(Qt::ElideMiddle);
   view_->sortByColumn(static_cast<int>(LiveColumn::kBytes), Qt::DescendingOrder);
   view_->installEventFilter(this);
-  view_->setToolTip(tr("Space, Enter or a double click unfolds a group"));
+  view_->setToolTip(tr("Expand a group with Space, Enter or a double-click"));
   bar_->setBelow(view_);
   chart_ = new LiveChart;
   stack_ = new QStackedWidget;
@@ -224,7 +225,7 @@ void LiveSetPage::Show(const Answer& answer) {
   bar_->setCount(all ? (rows->blocks().size() == 1 ? tr("%1 block, %2 requested")
                                                    : tr("%1 blocks, %2 requested"))
                            .arg(CountText(rows->blocks().size()), BytesText(rows->requested()))
-                     : tr("%1 of %2 blocks, %3 of %4")
+                     : tr("%1 of %2 blocks (%3 of %4)")
                            .arg(CountText(rows->blocks().size()), CountText(set.allocations.size()),
                                 BytesText(rows->bytes()), BytesText(set.allocated)),
                  !rows->blocks().empty());

@@ -34,7 +34,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
   which_->setMinimumContentsLength(22);
   connect(which_, &QComboBox::activated, this, &OutOfMemoryPageView::ShowEvent);
   head_line_->addWidget(which_);
-  go_ = QuietButton(tr("Go there"), tr("Place the cursor where memory ran out"));
+  go_ = QuietButton(tr("Go to the error"), tr("Move the cursor to the out-of-memory error"));
   connect(go_, &QToolButton::clicked, this, [this] {
     const int i = which_->currentIndex();
     if (i < 0 || i >= static_cast<int>(shown_.events.size()) || !shown_of_) return;
@@ -72,7 +72,7 @@ OutOfMemoryPageView::OutOfMemoryPageView(const ExplainContext* context, QWidget*
     const std::string& name = ways_->table().rows[static_cast<size_t>(index.row())].cells[0].text;
     if (name.find(':') != std::string::npos) Q_EMIT confRequested(QString::fromStdString(name));
   });
-  tabs->addTab(ways_view_, tr("What would avoid it"));
+  tabs->addTab(ways_view_, tr("Remedies"));
   sites_ = new TableModel(this);
   sites_view_ = MakeTable(sites_, "oomSitesTable");
   tabs->addTab(sites_view_, tr("What used the memory"));
@@ -104,8 +104,8 @@ void OutOfMemoryPageView::Compute(bool replay) {
         explain::ExplainOutOfMemory(*digest->trace, options));
     return [this, digest, found] {
       if (!found->ok()) {
-        Head(
-            tr("Could not be computed: %1").arg(ToQString(std::string(found->status().message()))));
+        Head(tr("The results could not be computed: %1")
+                 .arg(ToQString(std::string(found->status().message()))));
         return;
       }
       shown_of_ = digest;
@@ -134,8 +134,9 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
     QString text = QString::fromStdString(shown_.headline);
     // The headline contains the peak, but only if the device's memory is known.
     if (shown_.device_memory == 0)
-      text += tr(" At most %1 were reserved; the file does not state the device's memory.")
-                  .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved)));
+      text +=
+          tr(" At most %1 was reserved. The file does not contain the size of the device's memory.")
+              .arg(QString::fromStdString(timeline::FormatBytes(shown_.peak_reserved)));
     Head(text);
     return;
   }
@@ -149,7 +150,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
   const explain::OutOfMemory& oom = shown_.events[static_cast<size_t>(index)];
   QString head = QString::fromStdString(oom.headline);
   if (shown_.count > 1)
-    head = tr("%1 (%2 out-of-memory errors in all)").arg(head).arg(shown_.count);
+    head = tr("%1 (%2 out-of-memory errors in the trace)").arg(head).arg(shown_.count);
   Head(head);
   FillFacts(facts_, OutOfMemoryFacts(oom), FactStyle::kRight);
   ways_->setTable(WaysOutTable(oom));
@@ -157,7 +158,7 @@ void OutOfMemoryPageView::ShowEvent(int index) {
 }
 
 void OutOfMemoryPageView::Cancelled() {
-  Head(tr("Cancelled: the results of replays are missing."));
+  Head(tr("Cancelled. The results of the replays are missing."));
   Compute(false);
 }
 

@@ -16,12 +16,14 @@ namespace vramscope::ui {
 ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("reclaimPage"));
-  at_cursor_ = QuietButton(tr("At the cursor"),
-                           tr("Compute for the time under the cursor, or else for the peak"));
+  at_cursor_ = QuietButton(
+      tr("At the cursor"),
+      tr("Compute how to reclaim memory at the cursor, or at the peak if there is no cursor"));
   at_cursor_->setObjectName(QStringLiteral("reclaimAtCursor"));
   connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.shownEvent()); });
   QToolButton* most = QuietButton(
-      tr("Most unused"), tr("Compute for the time with the most memory reserved but unused"));
+      tr("Most unused"),
+      tr("Compute how to reclaim memory at the time at which the most reserved memory is unused"));
   connect(most, &QToolButton::clicked, this, [this] { Compute(MostUnusedOfRange()); });
   head_line_->addWidget(most);
   head_line_->addWidget(at_cursor_);
@@ -79,11 +81,11 @@ void ReclaimPage::Show(const std::shared_ptr<const Digest>& digest,
   error_.clear();
   if (!found.ok()) {
     error_ = ToQString(std::string(found.status().message()));
-    Head(tr("Could not be computed: %1").arg(error_));
+    Head(tr("The results could not be computed: %1").arg(error_));
     return;
   }
   table_->setTable(RemedyTable(*found));
-  Head(tr("%1: %2 Double-click settings to open them as a what-if.")
+  Head(tr("%1: %2 Double-click a row with settings to try them on the What if page.")
            .arg(QString::fromStdString(TimeAndContextText(*digest->trace, found->context)),
                 QString::fromStdString(found->headline)));
 }

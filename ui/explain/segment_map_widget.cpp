@@ -183,7 +183,7 @@ QString SegmentMapWidget::textAt(const QPoint& at) const {
           id < category_.size() ? category_[id] : trace::Category::kUnknown;
       lines << tr("%1, %2").arg(ToQString(i18n::Text(trace::Name(category))), Bytes(piece.bytes));
       if (piece.use == Use::kPending)
-        lines << tr("freed by the program, but still in use by another stream");
+        lines << tr("memory that the program freed, but that another stream still uses");
       const int64_t age = trace_->allocations.end_ns[id] - trace_->allocations.begin_ns[id];
       lines << tr("lifetime: %1").arg(QString::fromStdString(timeline::LengthOf(*trace_, age)));
       break;

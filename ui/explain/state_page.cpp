@@ -121,7 +121,7 @@ void StatePage::Show(const Found& found) {
   }
   ClearLayout(facts_);
   if (figures) {
-    Head(tr("The file has only %1 allocator statistics, no blocks or segments.")
+    Head(tr("The file contains only %1 allocator statistics. It has no blocks and no segments.")
              .arg(trace.info.statistics.size()));
     return;
   }

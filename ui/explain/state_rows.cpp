@@ -79,8 +79,9 @@ Table StatePoolsTable(const MemoryState& state) {
       {i18n::Text("Pool"), false, 300},
       {i18n::Text("Reserved"), true, 100},
       {i18n::Text("Live"), true, 100},
-      {i18n::Text("Holes"), true, 90, false, i18n::Text("free, in segments with live blocks")},
-      {i18n::Text("Cached"), true, 90, false, i18n::Text("in completely free segments")},
+      {i18n::Text("Holes"), true, 90, false,
+       i18n::Text("free memory in segments that also have live blocks")},
+      {i18n::Text("Cached"), true, 90, false, i18n::Text("memory in completely free segments")},
       {i18n::Text("Segments"), true, 80}};
   for (const Fragmentation::PoolUse& p : state.fragmentation.pools) {
     Row row;
@@ -88,7 +89,7 @@ Table StatePoolsTable(const MemoryState& state) {
     for (const explain::PoolOwner& owner : state.fragmentation.owners)
       if (p.mempool != 0 && owner.mempool == p.mempool && owner.device == p.device &&
           !owner.site.name.empty())
-        name.exact += i18n::Format("\nmost of it allocated by {}", owner.site.name);
+        name.exact += i18n::Format("\nMost of this memory was allocated by {}", owner.site.name);
     row.cells = {std::move(name),    BytesCell(p.reserved), BytesCell(p.live),
                  BytesCell(p.holes), BytesCell(p.cached),   CountCell(p.segments)};
     table.rows.push_back(std::move(row));

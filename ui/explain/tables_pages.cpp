@@ -39,9 +39,9 @@ CallSitesPage::CallSitesPage(const ExplainContext* context, QWidget* parent)
     });
     head_line_->addWidget(button);
   };
-  order(tr("Held longest"), tr("By bytes × lifetime"), 2);
-  order(tr("Most churned"), tr("By number of allocations"), 3);
-  order(tr("Most at once"), tr("By the most bytes live at once"), 5);
+  order(tr("Bytes × time"), tr("Sort by bytes × lifetime"), 2);
+  order(tr("Most allocations"), tr("Sort by number of allocations"), 3);
+  order(tr("Most at once"), tr("Sort by the most bytes that were live at the same time"), 5);
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "callSitesTable");
   // Elided in the middle: a call site's name ends with its operator.
@@ -63,7 +63,7 @@ void CallSitesPage::Refresh(int changes) {
               .arg(QString::fromStdString(timeline::LengthOf(*context_.trace(), end - begin)));
   } else {
     options.older = true;
-    of_ = tr("of the whole trace; select a range to count only its allocations");
+    of_ = tr("of the whole trace. To count only the allocations of a range, select the range");
   }
   Ask([this, digest = context_.digest, options,
        by = by_](const JobToken& token) -> std::function<void()> {
@@ -138,14 +138,15 @@ void LeaksPage::Refresh(int changes) {
     QString head = QString::fromStdString(leaks.headline);
     if (leaks.steps_until_full > 0) {
       const auto steps = std::lround(leaks.steps_until_full);
-      head += (steps == 1 ? tr(" GPU memory is full after about %1 more step.")
-                          : tr(" GPU memory is full after about %1 more steps."))
+      head += (steps == 1 ? tr(" GPU memory will be full after about %1 more step.")
+                          : tr(" GPU memory will be full after about %1 more steps."))
                   .arg(steps);
     }
     if (leaks.allocated.size() > 1)
-      head += tr(" Allocated: %1 at the end of the first step, %2 at the end of the last.")
-                  .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
-                       QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
+      head +=
+          tr(" At the end of the first step, %1 was allocated; at the end of the last step, %2.")
+              .arg(QString::fromStdString(timeline::FormatBytes(leaks.allocated.front())),
+                   QString::fromStdString(timeline::FormatBytes(leaks.allocated.back())));
     return [this, table, head] {
       table_->setTable(table->rows.empty() ? Table() : *table);
       Head(head);

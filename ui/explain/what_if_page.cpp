@@ -181,8 +181,8 @@ void WhatIfPage::Refresh(int changes) {
     table_->setTable(WhatIfTable(only));
     const std::string& recorded = context_.trace()->info.alloc_conf;
     Head(
-        tr("What would have been reserved under other settings? Recorded with %1. Type settings "
-           "and press Enter to replay the same requests under them.")
+        tr("How much memory would have been reserved under other settings? The recording used %1. "
+           "Type other settings and press Enter to replay the recorded allocations under them.")
             .arg(recorded.empty() ? tr("the default settings") : QString::fromStdString(recorded)));
     // Also replay the new document under the settings that the user has typed.
     if (!conf_->text().isEmpty()) wanted_ = true;
@@ -240,7 +240,8 @@ void WhatIfPage::Replay() {
 
 void WhatIfPage::Show(const Found& found) {
   if (!found.status.ok()) {
-    Head(tr("Could not be replayed: %1").arg(ToQString(std::string(found.status.message()))));
+    Head(tr("The trace could not be replayed: %1")
+             .arg(ToQString(std::string(found.status.message()))));
     return;
   }
   base_ = found.base;
@@ -274,8 +275,8 @@ void WhatIfPage::Show(const Found& found) {
   // Add a sentence about how well the model reproduces this recording.
   const replay::Replayed& own = base_->own;
   if (own.addresses_total > 0)
-    text += tr(" Under the recorded settings, the model places %1 of %2 blocks at their recorded "
-               "addresses.")
+    text += tr(" Under the recorded settings, vramscope's replay of the allocator places %1 of %2 "
+               "blocks at their recorded addresses.")
                 .arg(QString::fromStdString(timeline::FormatCount(own.addresses_equal)),
                      QString::fromStdString(timeline::FormatCount(own.addresses_total)));
   Head(text);

@@ -38,7 +38,7 @@ absl::StatusOr<NoteList> ReadNotes(const QString& path, const std::string& conte
   if (!QFile::exists(path)) return NoteList();
   // Reading a pipe or a device could block.
   if (!QFileInfo(path).isFile())
-    return absl::InvalidArgumentError(i18n::Text("it is not a regular file"));
+    return absl::InvalidArgumentError(i18n::Text("the path is not a regular file"));
   QFile file(path);
   if (!file.open(QIODevice::ReadOnly))
     return absl::UnavailableError(file.errorString().toStdString());

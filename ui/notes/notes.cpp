@@ -131,11 +131,11 @@ std::string NotesToJson(const std::string& content, const NoteList& notes) {
 absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
                                        const trace::Trace& trace) {
   if (json.size() > kMostNotesBytes)
-    return absl::InvalidArgumentError(i18n::Text("the file of notes is too large"));
+    return absl::InvalidArgumentError(i18n::Text("the notes file is too large"));
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   if (!root.is_object() || Whole(root, "vramscope_notes") != kVersion)
-    return absl::InvalidArgumentError(
-        i18n::Text("the file is not a vramscope notes file, or was written by another version"));
+    return absl::InvalidArgumentError(i18n::Text(
+        "the file is not a vramscope notes file, or was written by another version of vramscope"));
   if (Text(root, "content") != content)
     return absl::InvalidArgumentError(i18n::Text("these notes belong to another run"));
   const auto list = root.find("notes");

@@ -45,12 +45,12 @@ Table NoteTable(const trace::Trace* trace, const NoteList& notes, const Ranges& 
   table.columns = {{i18n::Text("Time"), true, 124},
                    {i18n::Text("Item"), false, 260},
                    {i18n::Text("Note"), false, 380},
-                   {i18n::Text("Written"), false, 130}};
+                   {i18n::Text("Modified"), false, 130}};
   if (any)
     for (Column column :
          {Column{i18n::Text("Length"), true, 96}, Column{i18n::Text("Peak"), true, 104},
           Column{i18n::Text("Change"), true, 104, false,
-                 i18n::Text("Change of allocated memory from begin to end")},
+                 i18n::Text("Change in allocated memory from the start to the end of the range")},
           Column{i18n::Text("Allocated"), true, 104}, Column{i18n::Text("Freed"), true, 104}})
       table.columns.push_back(std::move(column));
   if (trace == nullptr) return table;
@@ -215,14 +215,14 @@ void NotesPage::ShowLine() {
   edit_->setReadOnly(note == nullptr);
   edit_->setText(note != nullptr ? QString::fromStdString(note->text) : QString());
   edit_->setPlaceholderText(note == nullptr ? tr("Select a note, or add one with Ctrl+M")
-                            : begun_        ? tr("Text; Enter adds the note, Esc cancels")
-                                            : tr("Text; Enter changes the note"));
+                            : begun_        ? tr("Note text (Enter adds the note, Esc cancels)")
+                                            : tr("Note text (Enter saves the change)"));
   remove_->setEnabled(at.has_value());
   QString of;
   if (note != nullptr && trace() != nullptr) {
     of = QString::fromStdString(timeline::TimeTextOf(*trace(), note->time_ns));
     if (note->end_ns)
-      of = tr("range of %1 from %2")
+      of = tr("range of %1, beginning at %2")
                .arg(QString::fromStdString(
                         timeline::LengthOf(*trace(), *note->end_ns - note->time_ns)),
                     of);
@@ -232,8 +232,8 @@ void NotesPage::ShowLine() {
   view_->setEmptyText(trace() == nullptr ? nothing_
                       : error_.isEmpty() ? tr("No notes on this run. Right-click anything in the "
                                               "timeline, or press Ctrl+M.")
-                                         : tr("The notes of this run cannot be read.\n%1\nMove the "
-                                              "file away to write new ones.")
+                                         : tr("The notes of this run cannot be read.\n%1\nTo write "
+                                              "new notes, move the notes file away.")
                                                .arg(error_));
 }
 

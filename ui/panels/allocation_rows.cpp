@@ -104,12 +104,16 @@ std::vector<uint64_t> KeysOf(const Trace& trace, int column) {
 }  // namespace
 
 std::vector<Column> AllocationColumns(const Trace* trace) {
-  std::vector<Column> columns = {
-      {i18n::Text("Id"), true, 84},         {i18n::Text("Module"), false, 260},
-      {i18n::Text("Op"), false, 170},       {i18n::Text("Category"), false, 142},
-      {i18n::Text("Requested"), true, 110}, {i18n::Text("Block"), true, 110},
-      {i18n::Text("Step"), true, 58},       {i18n::Text("Phase"), false, 80},
-      {i18n::Text("Born"), true, 124},      {i18n::Text("Lifetime"), true, 110}};
+  std::vector<Column> columns = {{i18n::Text("ID"), true, 84},
+                                 {i18n::Text("Module"), false, 260},
+                                 {i18n::Text("Op"), false, 170},
+                                 {i18n::Text("Category"), false, 142},
+                                 {i18n::Text("Requested"), true, 110},
+                                 {i18n::Text("Block"), true, 110},
+                                 {i18n::Text("Step"), true, 58},
+                                 {i18n::Text("Phase"), false, 80},
+                                 {i18n::Text("Allocated at"), true, 124},
+                                 {i18n::Text("Lifetime"), true, 110}};
   if (trace != nullptr && !trace->events.user_metadata.empty())
     columns.push_back({i18n::Text("User metadata"), false, 150});
   if (trace != nullptr && !trace->events.compile_context.empty())
@@ -131,10 +135,10 @@ Row AllocationRow(const Trace& trace, AllocationId id) {
   row.cells[kOp].text = Text(trace.String(a.op[i]));
   row.cells[kCategory] = CategoryCell(a.main_category[i]);
   if (a.birth_category[i] != a.main_category[i] || a.category[i] != a.main_category[i])
-    row.cells[kCategory].exact = i18n::Format("{} for most of its life; {} at birth, {} at the end",
-                                              i18n::Text(trace::Name(a.main_category[i])),
-                                              i18n::Text(trace::Name(a.birth_category[i])),
-                                              i18n::Text(trace::Name(a.category[i])));
+    row.cells[kCategory].exact = i18n::Format(
+        "{} for most of the block's lifetime, {} when it was allocated, and {} at the end",
+        i18n::Text(trace::Name(a.main_category[i])), i18n::Text(trace::Name(a.birth_category[i])),
+        i18n::Text(trace::Name(a.category[i])));
   row.cells[kRequested] = BytesCell(a.bytes[i]);
   row.cells[kBlock] = BytesCell(a.bytes_rounded[i]);
   row.cells[kStep].text = a.step[i] < 0 ? "\u2013" : fmt::format("{}", a.step[i]);

@@ -23,7 +23,7 @@ std::vector<Column> AllocationColumns(const trace::Trace* trace);
 Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
 // The column of block sizes. The table is initially sorted by it.
 inline constexpr int kBlockColumn = 5;
-// The columns Step, Phase, Born and Lifetime.
+// The columns Step, Phase, Allocated at and Lifetime.
 inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};
 
 // Returns all allocations sorted by a column. Those with equal keys are sorted by id. Linear time.

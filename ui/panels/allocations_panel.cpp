@@ -53,7 +53,7 @@ AllocationsPanel::AllocationsPanel(QWidget* parent) : QWidget(parent) {
   search_ = new QLineEdit;
   search_->setObjectName(QStringLiteral("allocationFilter"));
   search_->setPlaceholderText(
-      tr("Find module, op, frame, category; or size > 10 MiB and phase = backward"));
+      tr("Find a module, op, frame or category, or filter by size > 10 MiB"));
   search_->setClearButtonEnabled(true);
   search_->setMaximumWidth(380);
   search_->installEventFilter(this);
@@ -269,7 +269,7 @@ void AllocationsPanel::Count() {
   }
   const int row = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
   count_->setText(row >= 0
-                      ? tr("match %1 of %2 (%3 allocations)")
+                      ? tr("match %1 of %2, among %3 allocations")
                             .arg(Number(static_cast<size_t>(row) + 1), Number(shown), Number(total))
                       : tr("%1 of %2 allocations match").arg(Number(shown), Number(total)));
 }

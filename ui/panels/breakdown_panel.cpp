@@ -311,7 +311,8 @@ void BreakdownPanel::MakeLines() {
       half->setProperty("category", static_cast<int>(part.category));
       half->setCursor(Qt::PointingHandCursor);
       half->setToolTip(
-          tr("Click: hide in the timeline. Double-click: show alone. Right-click: more."));
+          tr("Click to hide this category in the timeline. Double-click to show only this "
+             "category. Right-click for more actions."));
       half->installEventFilter(this);
     }
     parts_->addWidget(name, row, 1);

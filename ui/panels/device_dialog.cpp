@@ -108,8 +108,8 @@ QToolButton* MakeDeviceButton(const char* name) {
   button->setProperty("role", "quiet");
   button->setText(QStringLiteral("\u2026"));
   button->setToolTip(
-      QObject::tr("Search GPUs; choose a MIG slice, another memory size or a device file, or enter "
-                  "a GPU's properties …"));
+      QObject::tr("Search for a GPU, choose a MIG slice, another memory size or a device file, or "
+                  "enter a GPU's properties …"));
   button->setAccessibleName(QObject::tr("Choose the GPU"));
   return button;
 }
@@ -127,7 +127,7 @@ DeviceDialog::DeviceDialog(const QString& device, QWidget* parent) : QDialog(par
   pages_->setDocumentMode(true);
   pages_->tabBar()->setDrawBase(false);
   pages_->addTab(MakeTablePage(), tr("Device table"));
-  pages_->addTab(MakeFiguresPage(), tr("File or figures"));
+  pages_->addTab(MakeFiguresPage(), tr("File or properties"));
   column->addWidget(pages_, 1);
 
   about_ = new WrappedLabel(LabelRole::kDim);
@@ -140,7 +140,7 @@ DeviceDialog::DeviceDialog(const QString& device, QWidget* parent) : QDialog(par
   text_ = MakeEdit(QStringLiteral("deviceText"), {});
   text_->setReadOnly(true);
   text_->setFont(PanelFont(timeline::Font::kMono));
-  text_->setToolTip(tr("This GPU as an option of the command line"));
+  text_->setToolTip(tr("Command-line option that selects this GPU"));
   column->addWidget(text_);
 
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Ok | QDialogButtonBox::Cancel);
@@ -160,7 +160,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   column->setContentsMargins(0, 10, 0, 0);
   column->setSpacing(8);
   search_ = MakeEdit(QStringLiteral("deviceSearch"),
-                     tr("Search: 3070 laptop, turing, datacenter, 8.6 …"));
+                     tr("Search, for example for 3070 laptop, turing, datacenter or 8.6"));
   search_->setClearButtonEnabled(true);
   connect(search_, &QLineEdit::textChanged, this, &DeviceDialog::Filter);
   column->addWidget(search_);
@@ -174,7 +174,7 @@ QWidget* DeviceDialog::MakeTablePage() {
   table_->horizontalHeaderItem(3)->setToolTip(tr("Compute capability"));
   table_->horizontalHeaderItem(5)->setToolTip(tr("Dense 16-bit TFLOP/s"));
   table_->horizontalHeaderItem(6)->setToolTip(
-      tr("Values taken from a similar GPU, because this one has no source for them"));
+      tr("Values taken from a similar GPU, because no source gives them for this GPU"));
   table_->verticalHeader()->hide();
   table_->setShowGrid(false);
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
@@ -235,13 +235,14 @@ QWidget* DeviceDialog::MakeFiguresPage() {
   auto* head = new QHBoxLayout;
   auto* about = new WrappedLabel(LabelRole::kDim);
   about->setWrappedText(
-      tr("Memory, compute capability and multiprocessors are required. Empty fields are taken from "
-         "the GPU in \"Based on\" or from the most similar GPU in the table."));
+      tr("Memory, compute capability and multiprocessors are required. Other empty fields get "
+         "their values from the GPU in \"Based on\", or from the most similar GPU in the table."));
   head->addWidget(about, 1);
   auto* from = new QPushButton(tr("From file …"));
   from->setObjectName(QStringLiteral("deviceFromFile"));
   from->setAutoDefault(false);
-  from->setToolTip(tr("A device file: the same figures as JSON (docs/devices.md)"));
+  from->setToolTip(
+      tr("Open a device file, which contains the same properties as JSON (see docs/devices.md)"));
   connect(from, &QPushButton::clicked, this, [this] {
     const QString path = QFileDialog::getOpenFileName(this, tr("Device file"), {},
                                                       tr("Device files (*.json);;All files (*)"));
@@ -260,7 +261,7 @@ QWidget* DeviceDialog::MakeFiguresPage() {
     QString title, hint;
   };
   const Row rows[] = {{"name", tr("Name"), tr("as CUDA reports it")},
-                      {"like", tr("Based on"), tr("none, or a name: rtx-4090")},
+                      {"like", tr("Based on"), tr("none, or a name such as rtx-4090")},
                       {"memory", tr("Memory"), QStringLiteral("24GiB")},
                       {"context", tr("CUDA context"), QStringLiteral("300MiB")},
                       {"compute_capability", tr("Compute capability"), QStringLiteral("8.6")},
@@ -413,7 +414,7 @@ void DeviceDialog::Check() {
   if (written.empty()) {
     problem = pages_->currentIndex() == kTablePage
                   ? tr("No GPU in the table matches.")
-                  : tr("Enter the GPU's figures, or open a device file.");
+                  : tr("Enter the GPU's properties, or open a device file.");
   } else if (!device.ok()) {
     problem = Text(std::string(device.status().message()));
     if (problem.startsWith(QLatin1String("device: "))) problem.remove(0, 8);
@@ -434,7 +435,9 @@ void DeviceDialog::Check() {
   if (const std::vector<std::string> assumed = device->sources.Assumed(); !assumed.empty())
     about += tr(" Assumed: %1.").arg(Joined(assumed));
   if (!run::RunsOnLibTorch(device->compute_capability))
-    about += tr(" LibTorch has no kernels for it: only programs can be planned.");
+    about +=
+        tr(" LibTorch has no kernels for this GPU, so you can plan only your own programs for this "
+           "GPU.");
   about_->setWrappedText(about);
 }
 

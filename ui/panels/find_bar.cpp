@@ -15,9 +15,10 @@ constexpr int kWidestEdit = 460, kNarrowestEdit = 180;
 
 QString FilterHelp() {
   return QObject::tr(
-      "A text, or a filter: size > 10 MiB and module ~ attn and phase = backward\nFields: size, "
-      "module, op, stack, file, phase, category, age, stream, step, name, duration, "
-      "kind\nComparisons: = != < <= > >= ~ (contains) !~; combine with and, or, not, parentheses");
+      "Enter text, or a filter such as: size > 10 MiB and module ~ attn and phase = "
+      "backward\nFields: size, module, op, stack, file, phase, category, age, stream, step, name, "
+      "duration, kind\nComparisons: = != < <= > >= ~ (contains) !~\nCombine comparisons with and, "
+      "or, not and parentheses.");
 }
 
 }  // namespace

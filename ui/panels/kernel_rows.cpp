@@ -60,14 +60,15 @@ Table KernelTable(const query::KernelSums& sums, KernelsBy by, const trace::Trac
   table.columns = {
       {std::string(Title(by)), false, 320},
       {i18n::Text("Duration"), true, 100, false,
-       i18n::Text("Sum of durations; concurrent work counts twice")},
+       i18n::Text("Sum of durations. Time in which two activities overlap counts twice")},
       {i18n::Text("Share"), true, 76, false,
        i18n::Text("Share of the total duration in this table")},
       {i18n::Text("Count"), true, 80},
       {i18n::Text("Mean"), true, 96},
       {i18n::Text("Longest"), true, 96},
       {i18n::Text("Moved"), true, 96, false,
-       i18n::Text("Bytes that memcpys, memsets and collectives move; not recorded for kernels")}};
+       i18n::Text("Bytes that memcpys, memsets and collectives move. For kernels, this value is "
+                  "not recorded")}};
   table.rows.reserve(sums.sums.size());
   for (const query::KernelSum& sum : sums.sums) {
     Row row;
@@ -91,7 +92,7 @@ Table FoundTable(const query::SearchResult& found, const trace::Trace& trace) {
                    {i18n::Text("Name"), false, 320},
                    {i18n::Text("Count"), true, 80},
                    {i18n::Text("Duration"), true, 100, false,
-                    i18n::Text("Sum of durations; for blocks: sum of lifetimes")},
+                    i18n::Text("Sum of durations. For blocks, the sum of their lifetimes")},
                    {i18n::Text("Size"), true, 100, false,
                     i18n::Text("Total bytes of blocks, memcpys and memsets")}};
   const size_t shown = std::min(found.groups.size(), kMostFoundGroups);

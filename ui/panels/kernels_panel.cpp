@@ -57,7 +57,8 @@ KernelsPanel::KernelsPanel(QWidget* parent) : RangedPage(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  bar_ = new FindBar("kernelsFilter", tr("Filter: gemm, or module ~ attn and duration > 20 us"));
+  bar_ = new FindBar("kernelsFilter",
+                     tr("Filter by text such as gemm, or by module ~ attn and duration > 20 us"));
   by_ = MakeComboBox();
   by_->setObjectName(QStringLiteral("kernelsBy"));
   for (const query::KernelsBy by : query::kKernelsBy) by_->addItem(TitleOf(by));
@@ -205,15 +206,15 @@ void KernelsPanel::Count() {
   const bool any = indexes_ != nullptr && indexes_->activities() != nullptr;
   view_->setEmptyText(indexes_ == nullptr ? nothing_
                       : !any ? tr("This trace has no kernels. Plans, recorded programs and "
-                                  "torch.profiler traces have them.")
+                                  "torch.profiler traces contain kernels.")
                       : !filter_.empty() ? tr("No kernel matches the filter.")
                                          : tr("No kernel begins in this range."));
   if (shown_ == nullptr) return bar_->setCount({}, false);
   const QString modelled = shown_of_->trace().info.measured ? QString() : tr(", times modelled");
   bar_->setCount(
-      (shown_->count == 1         ? tr("%1 activity in %2 row, %3 in total%4")
-       : shown_->sums.size() == 1 ? tr("%1 activities in %2 row, %3 in total%4")
-                                  : tr("%1 activities in %2 rows, %3 in total%4"))
+      (shown_->count == 1         ? tr("%1 activity in %2 row, total duration %3%4")
+       : shown_->sums.size() == 1 ? tr("%1 activities in %2 row, total duration %3%4")
+                                  : tr("%1 activities in %2 rows, total duration %3%4"))
           .arg(QString::fromStdString(timeline::FormatCount(shown_->count)),
                QString::fromStdString(timeline::FormatCount(shown_->sums.size())),
                QString::fromStdString(timeline::LengthOf(shown_of_->trace(), shown_->takes_ns)),

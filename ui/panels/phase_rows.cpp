@@ -53,7 +53,7 @@ Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
     Column made{std::move(title), true, 100};
     if (name == "forward")
       made.tip = i18n::Text(
-          "Forward and loss together; the timeline shows the loss as a phase of its own");
+          "Forward pass and loss together. The timeline shows the loss as a separate phase");
     table.columns.push_back(std::move(made));
   };
   const auto all = std::span(query::kPhaseTimes);

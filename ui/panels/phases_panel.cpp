@@ -86,8 +86,8 @@ void PhasesPanel::make() {
                           ? tr("This trace contains no memory events.")
                       : begin < end && !digest_->summary.steps.empty()
                           ? tr("No step overlaps the selected range.")
-                          : tr("This trace marks no steps, and no repeating pattern was found. The "
-                               "other tabs show its allocations and call sites."));
+                          : tr("This trace has no step markers, and no repeating pattern was "
+                               "found. The other tabs show its allocations and call sites."));
   stale_ = false;
 }
 

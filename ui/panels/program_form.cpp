@@ -88,13 +88,13 @@ void ProgramPanel::BuildForm() {
 
   host_ = MakeEdit("programHost", tr("user@box"));
   edited(host_);
-  AddRow(tr("Computer"), host_, tr("What you would type after `ssh`"));
+  AddRow(tr("Computer"), host_, tr("The name of the computer, as you would type it after `ssh`"));
   host_vramscope_ = MakeEdit("programHostVramscope", tr("from its PATH"));
   edited(host_vramscope_);
   AddRow(tr("vramscope"), host_vramscope_,
          tr("Path of vramscope on that computer, if ssh does not find it in the PATH"));
 
-  script_ = MakeEdit("programScript", tr("train.py, or drop it here"));
+  script_ = MakeEdit("programScript", tr("train.py, or drop a script here"));
   choose_script_ = MakeChoose("programChooseScript", tr("Choose the script …"));
   connect(choose_script_, &QToolButton::clicked, this, &ProgramPanel::ChooseScript);
   edited(script_);
@@ -114,7 +114,8 @@ void ProgramPanel::BuildForm() {
 
   arguments_ = MakeEdit("programArguments", tr("none"));
   edited(arguments_);
-  AddRow(tr("Arguments"), arguments_, tr("As you would type them into a shell"));
+  AddRow(tr("Arguments"), arguments_,
+         tr("The program's arguments, as you would type them into a shell"));
 
   folder_ = MakeEdit("programFolder", {});
   choose_folder_ = MakeChoose("programChooseFolder", tr("Choose the folder …"));
@@ -125,12 +126,12 @@ void ProgramPanel::BuildForm() {
 
   device_ = MakeComboBox();
   device_->setObjectName(QStringLiteral("programDevice"));
-  device_->setPlaceholderText(tr("this computer's"));
+  device_->setPlaceholderText(tr("this computer's GPU"));
   FillDevices(device_);
   connect(device_, &QComboBox::activated, this, &ProgramPanel::Edited);
   choose_device_ = MakeDeviceButton("programChooseDevice");
   connect(choose_device_, &QToolButton::clicked, this, &ProgramPanel::chooseDevice);
-  AddRow(tr("GPU"), device_, tr("The GPU that a planned program sees"));
+  AddRow(tr("GPU"), device_, tr("The emulated GPU on which the program is planned"));
   // Put the button next to the title, because the combo box needs its whole line.
   grid_->addWidget(choose_device_, grid_->rowCount() - 1, 0, Qt::AlignRight | Qt::AlignVCenter);
 
@@ -141,11 +142,11 @@ void ProgramPanel::BuildForm() {
 
   steps_ = MakeSpinBox(0, 100'000);
   steps_->setObjectName(QStringLiteral("programSteps"));
-  steps_->setSpecialValueText(tr("until it ends"));
+  steps_->setSpecialValueText(tr("no limit"));
   connect(steps_, &QSpinBox::valueChanged, this, &ProgramPanel::Edited);
   AddRow(tr("Steps"), steps_,
-         tr("Ends the program after this many optimizer steps; 0: no limit. The first step creates "
-            "the optimizer's state; all later steps are like the second"));
+         tr("Ends the program after this many optimizer steps; 0 means no limit. The first step "
+            "creates the optimizer's state. All later steps are like the second"));
 
   const auto toggle = [&](const char* name, const QString& text) {
     auto* on = new ToggleSwitch;
@@ -169,16 +170,16 @@ void ProgramPanel::BuildForm() {
   const auto [operators, kernels] = toggle("programOperators", tr("record the launching op"));
   operators_ = operators;
   AddRow(tr("Kernels"), kernels,
-         tr("Records which PyTorch operator launched each kernel; costs a fifth of a step's CPU "
-            "time. A plan always records these operators"));
+         tr("Records which PyTorch operator launched each kernel. This costs a fifth of a step's "
+            "CPU time. A plan always records these operators"));
   const auto [watch, watching] = toggle("programWatch", tr("plan again after saving"));
   watch_ = watch;
   watch_row_ = watching;
   connect(watch_, &QAbstractButton::toggled, this, &ProgramPanel::watchChanged);
   AddRow(tr("Watch"), watching,
-         tr("Plans the program again whenever its script, a file named in its arguments or one of "
-            "its own modules is saved, as `vramscope plan --watch` does. The previous plan stays "
-            "visible behind the new one"));
+         tr("Plans the program again, as `vramscope plan --watch` does, when you save the "
+            "program's script, a file named in its arguments, or one of the program's own modules. "
+            "The previous plan stays visible behind the new plan"));
 }
 
 bool ProgramPanel::watches() const { return request_.planned() && watch_->isChecked(); }
@@ -202,7 +203,7 @@ void ProgramPanel::ShowFields() {
   choose_script_->setVisible(!elsewhere);
   choose_folder_->setVisible(!elsewhere);
   script_->setPlaceholderText(elsewhere ? tr("train.py, on that computer")
-                                        : tr("train.py, or drop it here"));
+                                        : tr("train.py, or drop a script here"));
   folder_->setPlaceholderText(elsewhere ? tr("the login directory") : tr("the script's folder"));
   for (QWidget* field : std::initializer_list<QWidget*>{
            where_, host_, host_vramscope_, script_, choose_script_, interpreter_, host_interpreter_,

@@ -65,8 +65,9 @@ void ProgramPanel::BuildRun() {
   buttons->addWidget(start_, 1);
   stop_ = new QPushButton(tr("Stop"));
   stop_->setObjectName(QStringLiteral("programStop"));
-  stop_->setToolTip(tr(
-      "Interrupts the program like Ctrl-C; press again to kill it. Data received so far is kept"));
+  stop_->setToolTip(
+      tr("Interrupts the program as Ctrl-C does. Press again to kill the program. The data "
+         "received so far is kept"));
   connect(stop_, &QPushButton::clicked, this, &ProgramPanel::stopRequested);
   buttons->addWidget(stop_);
   column->addLayout(buttons);
@@ -86,8 +87,8 @@ void ProgramPanel::BuildRun() {
   again_->setObjectName(QStringLiteral("programAgain"));
   again_->setProperty("role", "chip");
   again_->setToolTip(
-      tr("Plan the same program for another GPU and compare it with this run, which becomes the "
-         "baseline"));
+      tr("Plan the same program for another GPU, and compare the new plan with this run. This run "
+         "becomes the baseline"));
   again_->setPopupMode(QToolButton::InstantPopup);
   again_->setMenu(new QMenu(again_));
   connect(again_->menu(), &QMenu::aboutToShow, this, &ProgramPanel::FillAgain);
@@ -301,17 +302,17 @@ void ProgramPanel::Explain() {
   warning_->setWrappedText(
       request_.planned()
           ? tr("The script runs with your rights on an emulated GPU: nothing is computed, and "
-               "losses are 0. Its changes to files go to a temporary layer, which is deleted "
-               "afterwards. Uploads to known services are disabled; downloads work.")
+               "losses are 0. The script's changes to files go to a temporary layer, which is "
+               "deleted afterwards. Uploads to known services are disabled, but downloads work.")
       : elsewhere ? tr("The script runs on that computer, and the files that it writes stay there. "
                        "vramscope must be installed there, too. The recorded data arrives through "
-                       "ssh while the script runs. ssh has no terminal here, so it needs a key, "
-                       "not a password.")
-                  : tr("The script runs on this computer's GPU as it would without vramscope, and "
-                       "the files that it writes stay. Memory, kernels and memcpys are measured "
-                       "while it runs."));
+                       "ssh while the script runs. ssh has no terminal here, so it cannot ask for "
+                       "a password: use a key.")
+                  : tr("The script runs on this computer's GPU as it would without vramscope. The "
+                       "files that it writes are kept. vramscope measures memory, kernels and "
+                       "memcpys while the script runs."));
   start_->setText(request_.planned() ? tr("Plan this program") : tr("Record this program"));
-  again_->setText(request_.planned() ? tr("Again on another GPU …") : tr("Plan it on a GPU …"));
+  again_->setText(request_.planned() ? tr("Plan on another GPU …") : tr("Plan on a GPU …"));
   ShowFields();
   program::Request told = request_;
   if (told.script.empty()) told.script = "train.py";  // the placeholder of the empty field
@@ -473,7 +474,7 @@ void ProgramPanel::FillAgain() {
     connect(action, &QAction::triggered, this, [this, key] { Q_EMIT againRequested(key); });
   }
   menu->addSeparator();
-  connect(menu->addAction(tr("Another …")), &QAction::triggered, this, [this] {
+  connect(menu->addAction(tr("Another GPU …")), &QAction::triggered, this, [this] {
     ChooseDevice(Text(request_.device),
                  [this](const QString& device) { Q_EMIT againRequested(device); });
   });

@@ -52,16 +52,16 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   head->addStretch();
   QLabel* effect = MakeLabel(tr("memory needed"), LabelRole::kFaint);
   effect->setToolTip(
-      tr("Each technique was planned without the others. The first figure is the change of the "
-         "memory that the program needs. The second is the factor by which the time of a step "
-         "changes. Several techniques together may save less than the sum."));
+      tr("Each technique was planned without the others. The first number is the change in the "
+         "memory that the program needs. The second number is the factor by which the step time "
+         "changes. Several techniques together may save less than the sum of their savings."));
   head->addWidget(effect);
   column->addLayout(head);
   empty_ = new WrappedLabel(LabelRole::kDim);
   empty_->setWrappedText(
-      tr("Techniques can be switched on in your program from outside, without changing it. \"Find "
-         "techniques\" plans it with each one that applies, and shows what each saves and which "
-         "line to write."));
+      tr("vramscope can switch on techniques in your program from outside, without changing the "
+         "program. \"Find techniques\" plans the program with each technique that applies. You "
+         "then see what each technique saves and which line of code to write."));
   column->addWidget(empty_);
   auto* search = new QHBoxLayout;
   search_ = new QPushButton;
@@ -80,7 +80,7 @@ ProgramToggles::ProgramToggles(QWidget* parent) : QWidget(parent) {
   search->addWidget(progress_);
   search->addStretch();
   column->addLayout(search);
-  copy_ = new QPushButton(tr("copy the lines to write"));
+  copy_ = new QPushButton(tr("copy the code lines"));
   copy_->setObjectName(QStringLiteral("programCopyLines"));
   copy_->setProperty("role", "link");
   connect(copy_, &QPushButton::clicked, this,
@@ -407,7 +407,7 @@ QString ProgramToggles::Explanation(const Entry& entry) const {
   if (!entry.error.empty()) return Text(program::ReasonText(std::string_view(entry.error)));
   if (entry.state == State::kNotPlanned) return entry.label.empty() ? QString() : tr("not planned");
   return entry.changes == "nothing"    ? tr("the training stays the same")
-         : entry.changes == "rounding" ? tr("the same training, with other rounding")
+         : entry.changes == "rounding" ? tr("the same training, with different rounding")
                                        : tr("the training changes");
 }
 

@@ -215,11 +215,12 @@ std::vector<Fact> RangeFacts(const Trace& trace, const RangeFigures& r) {
 }
 
 std::string RangeLine(const Trace& trace, const RangeFigures& r) {
-  return i18n::Format(
-      "{} long, {}; allocated {}, freed {}", timeline::LengthOf(trace, r.end_ns - r.begin_ns),
-      timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
-                                  static_cast<int64_t>(r.at_begin)),
-      InBlocks(r.allocated_bytes, r.allocated_count), InBlocks(r.freed_bytes, r.freed_count));
+  return i18n::Format("{} long, memory {}; allocated {}, freed {}",
+                      timeline::LengthOf(trace, r.end_ns - r.begin_ns),
+                      timeline::FormatSignedBytes(static_cast<int64_t>(r.at_end) -
+                                                  static_cast<int64_t>(r.at_begin)),
+                      InBlocks(r.allocated_bytes, r.allocated_count),
+                      InBlocks(r.freed_bytes, r.freed_count));
 }
 
 std::vector<Fact> RangeCategories(const RangeFigures& r) {

@@ -60,12 +60,13 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
           [this] { Q_EMIT pageRequested(QStringLiteral("what-if")); });
   column->addWidget(what_if);
   what_if_ = what_if;
-  QPushButton* plan = LinkTo(tr("Plan a run to compare"),
-                             tr("Makes the recording the baseline and shows the run's settings"));
+  QPushButton* plan =
+      LinkTo(tr("Plan a run to compare"),
+             tr("Makes the recording the baseline, and shows the settings of the run to plan"));
   plan->setObjectName(QStringLiteral("recordingPlan"));
   connect(plan, &QPushButton::clicked, this, &RecordingPanel::planRequested);
   column->addWidget(plan);
-  QPushButton* part = LinkTo(tr("Open part of it …"), {});
+  QPushButton* part = LinkTo(tr("Open a part …"), {});
   part->setObjectName(QStringLiteral("recordingPart"));
   connect(part, &QPushButton::clicked, this, &RecordingPanel::partRequested);
   column->addWidget(part);
@@ -82,10 +83,10 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   heading_->setText(partial ? tr("%1 · OPENING").arg(what) : what);
   calm_->setText(
       digest.program()
-          ? tr("Planned on an emulated %1: the program ran with PyTorch's own CUDA code and "
-               "allocator, but no kernel ran. Switch techniques in the program itself.")
+          ? tr("Planned on an emulated %1. The program ran with PyTorch's own CUDA code and "
+               "allocator, but no kernel ran. To switch a technique, change the program itself.")
                 .arg(device.isEmpty() ? tr("GPU") : device)
-          : tr("This is a recording: its techniques cannot be switched here."));
+          : tr("You cannot switch the techniques of a recording."));
   const bool history = !digest.state();
   const std::string no_replay(trace::WhyNoReplay(*digest.trace));
   const bool replays = history && no_replay.empty();
@@ -99,7 +100,7 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   if (!can.isEmpty()) calm_->setText(calm_->text() + QLatin1Char(' ') + can);
   what_if_->setEnabled(replays);
   what_if_->setToolTip(
-      !history ? tr("A snapshot without a history can't be replayed")
+      !history ? tr("A snapshot without history cannot be replayed")
       : no_replay.empty()
           ? tr("Replay the recording under other settings of PYTORCH_CUDA_ALLOC_CONF")
           : QString::fromStdString(no_replay));

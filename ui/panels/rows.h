@@ -149,7 +149,8 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file);
 // Returns a short name of an allocation, made of its module and op: "blocks.17.attn.softmax".
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 
-// Example: "a computed number is assumed to be 0 (train.py:44)". Adds the bytes if they are known.
+// Example: "a number computed on the GPU is assumed to be 0 (train.py:44)". Adds the bytes if they
+// are known.
 std::string AssumptionText(const run::Assumption& assumption);
 
 std::string FormatMs(double ms);          // "85.506 ms"; 10 s and more as "164.292 s"

@@ -170,20 +170,22 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
   pair->addWidget(MakeLabel(QStringLiteral("\u00d7"), LabelRole::kDim));
   pair->addWidget(seq_, 3);
   add(tr("Batch × sequence"), sizes,
-      tr("Samples per optimizer step × tokens per sample. Varying lengths: a sequence "
+      tr("Samples per optimizer step × tokens per sample. For varying lengths, enter a list "
          "(400,1536,400), ranges (256-1024), or the path of a file with lines \"length,count\""));
   micro_batches_ = spin("micro_batches", tr("Micro-batches"), 4096, &RunConfig::micro_batches);
   add(tr("Micro-batches"), micro_batches_,
-      tr("Number of parts of a batch; each has its own forward and backward pass"));
+      tr("Number of parts into which a batch is split. Each part has its own forward and backward "
+         "pass"));
   steps_ = spin("steps", tr("Steps"), 1000, &RunConfig::steps);
-  add(tr("Steps"), steps_, tr("Training steps; the first one creates the optimizer's state"));
+  add(tr("Steps"), steps_,
+      tr("Number of training steps. The first step creates the optimizer's state"));
 
   optimizer_ = MakeComboBox();
   optimizer_->setObjectName(QStringLiteral("optimizer"));
   for (const OptimizerChoice& choice : OptimizerChoices()) optimizer_->addItem(LabelOf(choice));
   add(tr("Optimizer"), optimizer_,
-      tr("The optimizer and its implementation. foreach: lists of tensors; fused: one kernel; "
-         "loop: one tensor at a time"));
+      tr("The optimizer and its implementation: “foreach” processes lists of tensors, “fused” uses "
+         "one kernel, and “loop” processes one tensor at a time"));
   connect(optimizer_, &QComboBox::activated, this, [this](int index) {
     RunConfig config = config_;
     const OptimizerChoice& choice = OptimizerChoices()[static_cast<size_t>(index)];

@@ -101,8 +101,9 @@ SearchPanel::SearchPanel(QWidget* parent) : RangedPage(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  bar_ = new FindBar("searchFilter",
-                     tr("Find gemm, cudaMalloc, attn; or size > 10 MiB and phase = backward"));
+  bar_ = new FindBar(
+      "searchFilter",
+      tr("Find text such as cudaMalloc, or filter by size > 10 MiB and phase = backward"));
   bar_->line()->addWidget(MakeRangeButton(QStringLiteral("leaveSearchRange"),
                                           tr("Leave the range: show the whole trace again (Esc)")));
   column->addWidget(bar_);
@@ -246,8 +247,8 @@ void SearchPanel::Count() {
   view_->setEmptyText(indexes_ == nullptr ? nothing_
                       : filter_.empty()
                           ? tr("Find blocks, kernels, memcpys, calls, ops, modules, stacks, "
-                               "annotations and notes by their text, or by a filter such as\nsize "
-                               "> 10 MiB and module ~ attn and phase = backward")
+                               "annotations and notes.\nEnter text that they contain, or a filter "
+                               "such as\nsize > 10 MiB and module ~ attn and phase = backward")
                       : shown_ == nullptr ? tr("Searching …")
                                           : tr("Nothing in the timeline matches."));
   if (shown_ == nullptr || filter_.empty())
@@ -263,7 +264,7 @@ void SearchPanel::Count() {
   const QString all = Number(found.things.size() + shown_->notes);
   bar_->setCount(
       at_ < found.things.size()
-          ? tr("%1 of %2 found: %3").arg(Number(at_ + 1), all, kinds.join(QStringLiteral(", ")))
+          ? tr("result %1 of %2: %3").arg(Number(at_ + 1), all, kinds.join(QStringLiteral(", ")))
           : tr("%1 found: %2").arg(all, kinds.join(QStringLiteral(", "))),
       true);
 }

@@ -115,11 +115,13 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   head->addStretch();
   QLabel* against = MakeLabel(tr("effect on the peak"), LabelRole::kFaint);
   against->setToolTip(
-      tr("Effect of each technique on the peak, everything else unchanged: the peak with it minus "
-         "the peak without it.\n− in green: it saves memory. + in red: it costs memory. Grey: less "
-         "than 1 % of the peak.\nIf the technique is on, −1.41 GiB means that turning it off would "
-         "add 1.41 GiB.\n“1.18× time”: a step takes 1.18 times as long with it as without "
-         "it.\nComputed in the background by plans with and without the technique."));
+      tr("The effect of each technique on the peak, if all other settings stay the same: the peak "
+         "with the technique minus the peak without the technique.\nGreen with −: the technique "
+         "saves memory. Red with +: the technique costs memory. Grey: the effect is less than 1 % "
+         "of the peak.\nIf the technique is on, −1.41 GiB means that turning it off would add 1.41 "
+         "GiB.\n“1.18× time” means that a step takes 1.18 times as long with the technique as "
+         "without it.\nThese values are computed in the background, from plans with and without "
+         "the technique."));
   head->addWidget(against);
   column->addLayout(head);
 
@@ -129,7 +131,8 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
   filter_->setClearButtonEnabled(true);
   filter_->setAccessibleName(tr("Search techniques"));
   filter_->setToolTip(
-      tr("Finds words in titles, explanations and keys; group:precision shows a group"));
+      tr("Finds words in titles, explanations and keys. “group:precision” shows all techniques of "
+         "a group"));
   column->addSpacing(5);
   column->addWidget(filter_);
   connect(filter_, &QLineEdit::textChanged, this, &TechniquePanel::ApplyFilter);
@@ -143,9 +146,10 @@ TechniquePanel::TechniquePanel(QWidget* parent) : QWidget(parent), theme_(timeli
     if (std::ranges::find(names, technique.group) == names.end()) names.push_back(technique.group);
   QStringList known;
   for (const std::string_view group : names) known << Translated(std::string(group));
-  nothing->setWrappedText(tr("No technique matches. Model, device, batch, sequence, micro-batches, "
-                             "steps and optimizer are set above. Groups: %1.")
-                              .arg(known.join(QStringLiteral(", "))));
+  nothing->setWrappedText(
+      tr("No technique matches. To change the model, device, batch, sequence, micro-batches, steps "
+         "or optimizer, use the fields above. Groups of techniques: %1.")
+          .arg(known.join(QStringLiteral(", "))));
   for (const std::string_view group : names) {
     QLabel* label = MakeLabel(Translated(std::string(group)), LabelRole::kGroup);
     label->setContentsMargins(0, 8, 0, 2);
@@ -449,11 +453,12 @@ QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
       static_cast<uint64_t>(static_cast<int64_t>(row.known->without) + bytes)));
   const QString without = QString::fromStdString(timeline::FormatBytes(row.known->without));
   const QString difference = QLocale(QLocale::C).toString(qint64{bytes});
-  return row.toggle->isChecked()
-             ? tr("It is on: the peak is %1; turned off it would be %2.\nDifference: %3 bytes.")
-                   .arg(with, without, difference)
-             : tr("It is off: the peak is %1; turned on it would be %2.\nDifference: %3 bytes.")
-                   .arg(without, with, difference);
+  return row.toggle->isChecked() ? tr("The technique is on, and the peak is %1. Without the "
+                                      "technique, the peak would be %2.\nDifference: %3 bytes.")
+                                       .arg(with, without, difference)
+                                 : tr("The technique is off, and the peak is %1. With the "
+                                      "technique, the peak would be %2.\nDifference: %3 bytes.")
+                                       .arg(without, with, difference);
 }
 
 void TechniquePanel::setSaving(const QString& id, std::optional<Saving> saving,

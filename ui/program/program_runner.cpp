@@ -112,7 +112,7 @@ void ProgramRunner::start(const program::Request& request) {
   if (!device.ok()) return refuse(Text(std::string(device.status().message())), {});
   if (vramscope_.isEmpty())
     return refuse(tr("'vramscope', which runs the program, was not found"),
-                  tr("Build it with ./vramscope, or add it to the PATH."));
+                  tr("Build vramscope with ./vramscope, or add its folder to the PATH."));
   absl::StatusOr<std::unique_ptr<program::ScratchFolder>> folder =
       program::ScratchFolder::MakeRestorable();
   if (!folder.ok())
@@ -263,7 +263,8 @@ void ProgramRunner::End(const Read& last) {
     end.error = tr("cannot start '%1', which runs the program").arg(vramscope_);
   } else if (!outcome && (end.stopped || run_->process.exitStatus() == QProcess::CrashExit)) {
     if (!end.stopped)
-      end.error = tr("the process that watches the program was killed, and the program with it");
+      end.error =
+          tr("the process that watches the program was killed, which also killed the program");
   } else if (!outcome) {
     // vramscope has not started the program. The last line of its output is the reason.
     end.error = WithoutErrorPrefix(output_.trimmed().section(QLatin1Char('\n'), -1));

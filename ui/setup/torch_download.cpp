@@ -48,10 +48,11 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
       return absl::CancelledError(i18n::Text("cancelled"));
   }
   if (hash.result().toHex().toStdString() == wheel.sha256) return absl::OkStatus();
-  return absl::DataLossError(i18n::Format(
-      "{} is not the expected file: its SHA-256 is {} instead of {}. It was deleted. A proxy or a "
-      "mirror may have changed it; try again, or set another index in $VRAMSCOPE_INDEX_URL",
-      wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
+  return absl::DataLossError(
+      i18n::Format("{} is not the expected file: its SHA-256 is {} instead of {}. The file was "
+                   "deleted. A proxy or a mirror may have changed the file. Try again, or set "
+                   "another index in $VRAMSCOPE_INDEX_URL",
+                   wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
 }
 
 // If the disk becomes full, one write stores a part and succeeds, and only the next write
@@ -144,8 +145,8 @@ void TorchDownload::start() {
       return End(absl::FailedPreconditionError(never));
     if (!options_.index.isValid() || !options_.index.scheme().startsWith(QLatin1String("http")))
       return End(absl::InvalidArgumentError(
-          i18n::Format("the package index \"{}\" is not an address that begins with https:// "
-                       "($VRAMSCOPE_INDEX_URL, $PIP_INDEX_URL)",
+          i18n::Format("the package index \"{}\" is not an address that begins with https://; "
+                       "correct $VRAMSCOPE_INDEX_URL or $PIP_INDEX_URL",
                        Str(ShownUrl(options_.index)))));
     absl::StatusOr<setup::InstallFolder> folder =
         setup::InstallFolder::Lock(Str(options_.data_folder));
@@ -231,8 +232,8 @@ QNetworkReply* TorchDownload::Get(const QUrl& url, const QByteArray& accept, qui
 void TorchDownload::AskIndex() {
   if (options_.index.scheme() == QLatin1String("https") && !QSslSocket::supportsSsl())
     return End(absl::FailedPreconditionError(i18n::Text(
-        "this program cannot open encrypted connections: OpenSSL (libssl) was not found; install "
-        "it, or set a mirror without encryption in $VRAMSCOPE_INDEX_URL")));
+        "this program cannot open encrypted connections, because OpenSSL (libssl) was not found; "
+        "install OpenSSL, or set an http:// mirror in $VRAMSCOPE_INDEX_URL")));
   QUrl page = options_.index;
   QString path = page.path();
   if (!path.endsWith(QLatin1Char('/'))) path += QLatin1Char('/');
@@ -327,8 +328,8 @@ void TorchDownload::BytesCame() {
     failed_ =
         part_->error() == QFileDevice::ResourceError || part_->error() == QFileDevice::WriteError
             ? absl::ResourceExhaustedError(
-                  i18n::Format("{}: {}; free some space, or set XDG_DATA_HOME to a folder on "
-                               "another disk. The downloaded part is kept",
+                  i18n::Format("{}: {}. The downloaded part is kept. Free some space, or set "
+                               "XDG_DATA_HOME to a folder on another disk",
                                Str(part_->fileName()), Str(part_->errorString())))
             : absl::UnavailableError(
                   Str(part_->fileName() + QStringLiteral(": ") + part_->errorString()));
@@ -360,8 +361,8 @@ void TorchDownload::FetchEnded() {
     const absl::Status why = ErrorOf(*reply, link_);
     return absl::IsUnavailable(why) ? TryAgain(why) : End(why);
   }
-  TryAgain(absl::UnavailableError(
-      i18n::Format("the connection to {} ended too early", Str(link_.host()))));
+  TryAgain(absl::UnavailableError(i18n::Format(
+      "the connection to {} ended before the download was complete", Str(link_.host()))));
 }
 
 void TorchDownload::TryAgain(const absl::Status& why) {
@@ -471,13 +472,13 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
       return through_proxy(ProxyFor(url));
     case QNetworkReply::SslHandshakeFailedError:
       return absl::FailedPreconditionError(
-          i18n::Format("the connection to {} cannot be trusted ({}); behind a proxy that inspects "
-                       "TLS, set its certificate in $SSL_CERT_FILE",
+          i18n::Format("the connection to {} cannot be trusted ({}); if a proxy inspects TLS, set "
+                       "the proxy's certificate in $SSL_CERT_FILE",
                        host, Str(reply.errorString())));
     case QNetworkReply::TooManyRedirectsError:
     case QNetworkReply::InsecureRedirectError:
       return absl::DataLossError(
-          i18n::Format("{} redirects too often, or to an address without encryption", host));
+          i18n::Format("{} redirects too often, or redirects to an unencrypted address", host));
     default:
       break;
   }
@@ -486,7 +487,7 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
         "{} was not found (404); set another index in $VRAMSCOPE_INDEX_URL", Str(ShownUrl(url))));
   constexpr int kServerErrors = 500, kTooMany = 429;
   const std::string text =
-      i18n::Format("{} answers with an error ({} {})", host, code,
+      i18n::Format("{} returned an error ({} {})", host, code,
                    Str(reply.attribute(QNetworkRequest::HttpReasonPhraseAttribute).toString()));
   if (code >= kServerErrors || code == kTooMany) return unavailable(text);
   if (code > 0) return absl::FailedPreconditionError(text);

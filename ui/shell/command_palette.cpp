@@ -27,18 +27,18 @@ struct CanvasKey {
   const char* what;
 };
 constexpr CanvasKey kCanvasKeys[] = {
-    {TEXT_MARK("W / S, Ctrl+wheel"), TEXT_MARK("zoom in / out at the mouse")},
+    {TEXT_MARK("W / S, Ctrl+wheel"), TEXT_MARK("zoom in / out at the pointer")},
     {TEXT_MARK("A / D, wheel"), TEXT_MARK("pan left / right")},
     {TEXT_MARK("Drag"), TEXT_MARK("select a range")},
     {TEXT_MARK("Ctrl+drag"), TEXT_MARK("zoom to the dragged time range")},
     {TEXT_MARK("Shift+drag, middle drag"), TEXT_MARK("pan")},
     {TEXT_MARK("Click"), TEXT_MARK("select a block, place the cursor")},
-    {TEXT_MARK("Double click"), TEXT_MARK("zoom to the block")},
+    {TEXT_MARK("Double-click"), TEXT_MARK("zoom to the block")},
     {TEXT_MARK("F"), TEXT_MARK("zoom to the selection or the range")},
     {TEXT_MARK("Home, Space"), TEXT_MARK("show the whole trace")},
     {TEXT_MARK("P"), TEXT_MARK("go to the peak")},
     {TEXT_MARK("R"), TEXT_MARK("select the time range of the selected block")},
-    {TEXT_MARK("[ / ]"), TEXT_MARK("previous / next block of the same category, or kernel")},
+    {TEXT_MARK("[ / ]"), TEXT_MARK("previous / next kernel, or block of the same category")},
     {TEXT_MARK("Ctrl+Up / Ctrl+Down"), TEXT_MARK("previous / next track")},
     {TEXT_MARK("C / T / H"), TEXT_MARK("fold, pin or hide the track")},
     {TEXT_MARK("Alt+Up / Alt+Down"), TEXT_MARK("move the track up / down")},

@@ -35,7 +35,7 @@ QString StateText(const Document& document) {
       return document.source.kind == SourceKind::kFile ? DocumentTabs::tr("loading")
                                                        : DocumentTabs::tr("running");
     case DocumentState::kUnloaded:
-      return DocumentTabs::tr("loads when shown");
+      return DocumentTabs::tr("loads when you select this tab");
     case DocumentState::kFailed:
       return DocumentTabs::tr("failed");
     case DocumentState::kEmpty:
@@ -63,7 +63,7 @@ QString TipOf(const Document& document) {
       break;
   }
   if (const QString state = StateText(document); !state.isEmpty()) lines << state;
-  lines << DocumentTabs::tr("Drag onto another tab to compare the two");
+  lines << DocumentTabs::tr("Drag this tab onto another tab to compare the two documents");
   return lines.join(QLatin1Char('\n'));
 }
 

@@ -51,13 +51,14 @@ void DropZones::paintEvent(QPaintEvent*) {
     QRect line(zone.left(), zone.center().y() - kLineHeight, zone.width(), kLineHeight);
     painter.setFont(PanelFont(timeline::Font::kBodyBold));
     painter.setPen(ToQColor(theme_.text));
-    painter.drawText(line, Qt::AlignCenter, compare ? tr("Compare with this") : tr("Open"));
+    painter.drawText(line, Qt::AlignCenter,
+                     compare ? tr("Compare with the current run") : tr("Open"));
     line.translate(0, kLineHeight);
     painter.setFont(PanelFont(timeline::Font::kSmall));
     painter.setPen(ToQColor(theme_.dim));
-    painter.drawText(
-        line, Qt::AlignCenter,
-        compare ? tr("keeps the current run; the file becomes its baseline") : tr("in a new tab"));
+    painter.drawText(line, Qt::AlignCenter,
+                     compare ? tr("keeps the current run, and makes the file its baseline")
+                             : tr("in a new tab"));
   }
 }
 

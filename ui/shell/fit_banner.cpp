@@ -22,13 +22,13 @@ std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<voi
       .kind = QString::fromLatin1(kFitBanner),
       .tone = Banner::Tone::kWarning,
       .title = summary.headroom_bytes < 0
-                   ? Banner::tr("Does not fit into %1: %2 GiB too much")
+                   ? Banner::tr("The run does not fit into %1: it needs %2 GiB more than available")
                          .arg(device, Gib(-static_cast<double>(summary.headroom_bytes)))
                    // There is no number, because the figures do not include the failed allocation.
-                   : Banner::tr("Does not fit into %1: an allocation failed").arg(device),
-      .text = Banner::tr("The run reserves up to %1 GiB (the allocated peak is in %2), plus %3 GiB "
-                         "for the CUDA context%4. Switch on a technique on the left (each shows "
-                         "its saving), or choose a larger GPU.")
+                   : Banner::tr("The run does not fit into %1: an allocation failed").arg(device),
+      .text = Banner::tr("The run reserves up to %1 GiB, plus %3 GiB for the CUDA context%4. "
+                         "Allocated memory peaks in phase %2. Switch on a technique or choose a "
+                         "larger GPU. The panel on the left shows what each technique saves.")
                   .arg(Gib(static_cast<double>(summary.peak.reserved)),
                        ToQString(i18n::Text(trace::Name(summary.peak.context.phase))),
                        Gib(static_cast<double>(info.device.context_bytes)),

@@ -49,8 +49,8 @@ QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
     return ToQString(i18n::Text(evidence->what));
   return QObject::tr(
       "This plan was not compared with a recording. The allocations and the allocator are "
-      "PyTorch's own; times and the order of the driver's addresses are modelled. Memory of other "
-      "libraries is not included.");
+      "PyTorch's own. Times and the order of the addresses that the driver returns are modelled. "
+      "Memory of other libraries is not included.");
 }
 
 }  // namespace
@@ -92,13 +92,13 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                      info.device.name.empty() ? QObject::tr("GPU")
                                               : QString::fromStdString(info.device.name))
       : digest.watched() ? QObject::tr(
-                               "%1 ran on this GPU: sizes and times are measured, categories come "
+                               "%1 ran on this GPU. Sizes and times are measured; categories come "
                                "from PyTorch hooks.")
                                .arg(QString::fromStdString(info.title))
       : info.measured ? QObject::tr("Sizes and times were measured while the step ran.")
                       : QObject::tr(
-                            "Nothing was computed: sizes are those that PyTorch requests, and "
-                            "times come from a roofline model of the GPU.");
+                            "Nothing was computed. The sizes are those that PyTorch requests, and "
+                            "the times come from a roofline model of the GPU.");
   if (digest.inferred()) {
     out.inferred = QObject::tr("categories inferred");
     QStringList lines{
@@ -130,7 +130,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   if (digest.device) {
     out.gpu = QObject::tr("%1 of %2 GPUs").arg(name_of(*digest.device)).arg(digest.devices.size());
     out.gpu_tip = QObject::tr(
-        "Everything here is for this GPU only. Click to see the others and their peaks.");
+        "The values in this window are for this GPU only. Click to see the other GPUs and their "
+        "peaks.");
   }
   const bool ended = digest.trace->complete;
   const bool ours = info.has_config || digest.watched();
@@ -154,7 +155,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.reserved_tip = QObject::tr("The caching allocator reserved at most %1 bytes. ")
                            .arg(QString::fromStdString(timeline::FormatCount(reserved)));
     if (digest.program()) {
-      out.reserved_tip += QObject::tr("Computed by PyTorch's own allocator. ");
+      out.reserved_tip += QObject::tr("PyTorch's own allocator computed this value. ");
     } else if (info.backend == trace::Backend::kPlan) {
       const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config);
       if (evidence && whole)
@@ -162,7 +163,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
             QString::number(static_cast<double>(evidence->reserved_within) / 1073741824.0, 'f', 2));
       out.reserved_tip += WhatAPlanRestsOn(info) + QLatin1Char(' ');
     }
-    out.reserved_tip += QObject::tr("Click to see how to reclaim some of it.");
+    out.reserved_tip += QObject::tr("Click to see how to reclaim some reserved memory.");
   }
   if (digest.unused >= kUnusedShown) {
     out.unused = QObject::tr("unused %1").arg(Short(digest.unused));
@@ -188,12 +189,13 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
                : summary.headroom_bytes < 0
                    ? QObject::tr("%1 too much").arg(Short(free, 1))
                    : QObject::tr("does not fit");  // the failed allocation is not included
-    out.fits_tip =
-        QObject::tr("%1 of GPU memory − %2 for the CUDA context and libraries − %3 reserved")
-            .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
-                 Short(summary.most_used.reserved));
+    out.fits_tip = QObject::tr(
+                       "The GPU has %1 of memory. The CUDA context and libraries take %2, and the "
+                       "caching allocator reserves %3.")
+                       .arg(Short(info.device.memory_bytes), Short(info.device.context_bytes),
+                            Short(summary.most_used.reserved));
     if (summary.most_used.past_allocator > 0)
-      out.fits_tip += QObject::tr(" − %1 that libraries allocated outside the allocator")
+      out.fits_tip += QObject::tr(" Libraries allocated %1 outside the allocator.")
                           .arg(Short(summary.most_used.past_allocator));
   }
   return out;
@@ -273,7 +275,7 @@ void HeaderBar::setTexts(const ChipTexts& texts) {
   for (const QString& assumption : texts.assumptions)
     assumed_->menu()->addAction(assumption)->setEnabled(false);
   SetChip(device_, texts.device, "", tr("The GPU to plan for"));
-  SetChip(peak_, texts.peak, "", tr("Allocated bytes at the peak; click to go there"));
+  SetChip(peak_, texts.peak, "", tr("Allocated bytes at the peak. Click to go to the peak."));
   SetChip(reserved_, texts.reserved, "", texts.reserved_tip);
   SetChip(unused_, texts.unused, "", texts.unused_tip);
   SetChip(fits_, texts.fits, texts.does_fit ? "good" : "bad", texts.fits_tip);

@@ -55,7 +55,7 @@ absl::StatusOr<QString> StoredResults::NewPath(const QString& name) const {
                                     "': " + file.errorString().toStdString());
   }
   return absl::UnavailableError(
-      i18n::Format("no free file name is left in '{}'", folder_.toStdString()));
+      i18n::Format("every file name that was tried in '{}' is taken", folder_.toStdString()));
 }
 
 QStringList StoredResults::Prune() const {

@@ -109,10 +109,10 @@ KeysPage::KeysPage(const ActionRegistry& registry, KeyBindings* bindings, QWidge
     line->addWidget(made);
     return made;
   };
-  set_ = button("keySet", tr("Set"), tr("Make this the only key of the command"));
-  add_ = button("keyAdd", tr("Add"), tr("Add this to the keys of the command"));
-  remove_ =
-      button("keyRemove", tr("Clear"), tr("Remove all keys of the command; it stays in the menus"));
+  set_ = button("keySet", tr("Set"), tr("Make this key the only key of the command"));
+  add_ = button("keyAdd", tr("Add"), tr("Add this key to the command"));
+  remove_ = button("keyRemove", tr("Clear"),
+                   tr("Remove all keys of the command. The command stays in the menus"));
   reset_ = button("keyReset", tr("Reset"), tr("Restore the default keys of the command"));
   column->addLayout(line);
   auto* below = new QHBoxLayout;
@@ -225,10 +225,11 @@ void KeysPage::ShowChosen() {
   if (!bindings_->error().isEmpty()) return;
   const QString text = key.toString(QKeySequence::NativeText);
   if (!others.isEmpty()) {
-    said_->setText(tr("“%2” uses %1 now and will lose this key").arg(text, NameOf(others.front())));
+    said_->setText(
+        tr("“%2” currently uses %1 and will lose this key").arg(text, NameOf(others.front())));
     SetTone(said_, "bad");
   } else if (!key.isEmpty() && IsOfCanvas(key)) {
-    said_->setText(tr("The timeline uses %1 now and will lose this key").arg(text));
+    said_->setText(tr("The timeline currently uses %1 and will lose this key").arg(text));
     SetTone(said_, "bad");
   } else {
     said_->clear();

@@ -137,9 +137,9 @@ MainWindow::MainWindow(const MainWindowOptions& options)
   timeline_->setObjectName(QStringLiteral("timeline"));
   timeline_->setEmptyText(
       tr("No run yet"),
-      tr("Choose a model and press Ctrl+R to plan it,\nor plan or record your own Python program "
-         "with Ctrl+G,\nor drop a recording here or open one with Ctrl+O: .trace, a CUDA\nmemory "
-         "snapshot or Kineto JSON; plain, .gz or .zst"));
+      tr("Choose a model and press Ctrl+R to plan a run.\nPress Ctrl+G to plan or record your own "
+         "Python program.\nDrop a recording here, or open it with Ctrl+O. It can be a .trace "
+         "file,\na CUDA memory snapshot or Kineto JSON, also as .gz or .zst."));
   timeline_->setAnimations(animations_);
   lanes_ = settings_->value(QStringLiteral("lanes")).toString();
   timeline_->setLaneSettings(lanes_);
@@ -317,7 +317,7 @@ void MainWindow::ConnectPanels() {
   connect(techniques_, &TechniquePanel::switchedByMouse, this, [this] { timeline_->setFocus(); });
   const auto refuse = [this](const QString& why) {
     banner_->show(
-        {.kind = "bad-config", .title = tr("This configuration is not possible"), .text = why});
+        {.kind = "bad-config", .title = tr("This configuration is invalid"), .text = why});
     Q_EMIT failed(why);
   };
   connect(run_panel_, &RunPanel::refused, this, refuse);

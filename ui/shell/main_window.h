@@ -402,6 +402,7 @@ class MainWindow : public QMainWindow {
   void RestoreBaseline();
   // main_window_files.cpp
   void OpenOne(const QString& path);
+  void OpenConfiguration(const QString& path, const std::string& text);
   Document* OpenAlready(const QString& path, const importers::OpenOptions& part);
   void OpenNext();
   void StartLoading(const QString& path, const importers::OpenOptions& part);

@@ -68,7 +68,7 @@ void MainWindow::AddFileActions() {
                 .text = tr("Open …"),
                 .shortcuts = Keys({"Ctrl+O"}),
                 .run = [this] { OpenDialog(); },
-                .tip = tr("A .trace file, a CUDA memory snapshot or Kineto JSON")});
+                .tip = tr("Opens a .trace file, a CUDA memory snapshot or Kineto JSON")});
   actions_.Add({.id = "file.compare",
                 .menu = menu,
                 .text = tr("Compare with a file …"),
@@ -76,22 +76,23 @@ void MainWindow::AddFileActions() {
                 .run = [this] { CompareDialog(); },
                 .enabled = have,
                 .tip = tr("Open a second recording or trace as the baseline of the current run")});
-  actions_.Add({.id = "file.open-part",
-                .menu = menu,
-                .text = tr("Open part of a recording …"),
-                .shortcuts = Keys({"Ctrl+Shift+O"}),
-                .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
-                .enabled = [this] { return !StateIsShown(); },
-                .tip = tr("One device, entry range or time range of a large file"),
-                .why_not = tr("A snapshot without history has no entries to choose from")});
+  actions_.Add(
+      {.id = "file.open-part",
+       .menu = menu,
+       .text = tr("Open part of a recording …"),
+       .shortcuts = Keys({"Ctrl+Shift+O"}),
+       .run = [this] { OpenPartOf(session().from_file() ? ShownFile() : QString()); },
+       .enabled = [this] { return !StateIsShown(); },
+       .tip = tr("Opens one device, one range of entries, or one time range of a large file"),
+       .why_not = tr("A snapshot without history has no entries to choose from")});
   actions_.Add(
       {.id = "file.program",
        .menu = menu,
        .text = tr("Plan or record a Python program …"),
        .shortcuts = Keys({"Ctrl+G"}),
        .run = [this] { openProgram(); },
-       .tip = tr("Opens the settings for your own train.py, which can run on an emulated GPU, on "
-                 "this computer or on another one"),
+       .tip = tr("Opens the settings for your own train.py. The program can run on an emulated "
+                 "GPU, on this computer or on another computer"),
        .words = {tr("ssh"), tr("host"), tr("script"), tr("train.py"), tr("your program")}});
   actions_.Add({.id = "file.save",
                 .menu = menu,
@@ -100,28 +101,29 @@ void MainWindow::AddFileActions() {
                 .run = [this] { SaveDialog(); },
                 .enabled = have,
                 .tip = tr("Save the current run as a .trace file")});
-  actions_.Add({.id = "file.export.chrome",
-                .menu = menu,
-                .text = tr("Export Chrome trace …"),
-                .shortcuts = Keys({"Ctrl+E"}),
-                .run = [this] { ExportDialog(); },
-                .enabled = have,
-                .tip = tr("For Perfetto, chrome://tracing and HolisticTraceAnalysis")});
+  actions_.Add(
+      {.id = "file.export.chrome",
+       .menu = menu,
+       .text = tr("Export Chrome trace …"),
+       .shortcuts = Keys({"Ctrl+E"}),
+       .run = [this] { ExportDialog(); },
+       .enabled = have,
+       .tip = tr("Exports a trace for Perfetto, chrome://tracing and HolisticTraceAnalysis")});
   actions_.Add({.id = "file.export.report",
                 .menu = menu,
                 .text = tr("Export report …"),
                 .shortcuts = Keys({"Ctrl+Shift+E"}),
                 .run = [this] { ExportReportDialog(); },
                 .enabled = have,
-                .tip = tr("One HTML page that can be read without vramscope. If a baseline is "
-                          "pinned, the page compares both runs"),
+                .tip = tr("Writes one HTML page that can be read without vramscope. If a baseline "
+                          "is pinned, the page compares both runs"),
                 .words = {tr("html"), tr("share")}});
   actions_.Add({.id = "file.export.picture",
                 .menu = menu,
                 .text = tr("Export image …"),
                 .run = [this] { ExportImageDialog(); },
                 .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                .tip = tr("The timeline as shown, as PNG, SVG or PDF"),
+                .tip = tr("Exports the timeline as it is shown, to PNG, SVG or PDF"),
                 .why_not = tr("A snapshot without a history has no timeline"),
                 .words = {tr("png"), tr("pdf"), tr("svg"), tr("image"), tr("screenshot")}});
   recent_.addActions(menu, [this](const QString& path) { openFile(path); });
@@ -150,16 +152,16 @@ void MainWindow::AddEditActions() {
                 .shortcuts = Keys({"Ctrl+Shift+Z", "Ctrl+Y"}),
                 .run = [this] { redo(); },
                 .enabled = [this] { return CanRedo(); }});
-  actions_.Add(
-      {.id = "edit.copy-table",
-       .menu = menu,
-       .text = tr("Copy table rows"),
-       .run =
-           [this] {
-             if (const TableView* table = TableInFront()) table->copySelection();
-           },
-       .tip = tr("The selected rows of the current table, or all, as TSV (Ctrl+C in a table)"),
-       .separator_before = true});
+  actions_.Add({.id = "edit.copy-table",
+                .menu = menu,
+                .text = tr("Copy table rows"),
+                .run =
+                    [this] {
+                      if (const TableView* table = TableInFront()) table->copySelection();
+                    },
+                .tip = tr("Copies the selected rows of the current table as TSV (Ctrl+C in a "
+                          "table). If no row is selected, copies all rows"),
+                .separator_before = true});
   actions_.Add({.id = "edit.copy-csv",
                 .menu = menu,
                 .text = tr("Copy table rows as CSV"),
@@ -167,7 +169,7 @@ void MainWindow::AddEditActions() {
                     [this] {
                       if (const TableView* table = TableInFront()) table->copyAsCsv();
                     },
-                .tip = tr("With exact numbers (Ctrl+Shift+C in a table)")});
+                .tip = tr("Copies the rows with exact numbers (Ctrl+Shift+C in a table)")});
   actions_.Add({.id = "edit.copy-markdown",
                 .menu = menu,
                 .text = tr("Copy table rows as Markdown"),
@@ -175,7 +177,7 @@ void MainWindow::AddEditActions() {
                     [this] {
                       if (const TableView* table = TableInFront()) table->copyAsMarkdown();
                     },
-                .tip = tr("As a GitHub table")});
+                .tip = tr("Copies the rows as a GitHub Markdown table")});
   AddFindActions();
   AddNoteActions();
   AddMeasureActions();
@@ -236,19 +238,20 @@ void MainWindow::AddViewActions() {
                 .shortcuts = Keys({"Alt+Right"}),
                 .run = [this] { timeline_->redoView(); },
                 .enabled = [this] { return timeline_->canRedoView(); }});
-  actions_.Add({.id = "view.lanes.show-all",
-                .menu = menu,
-                .text = tr("Show all tracks"),
-                .run = [this] { timeline_->showAllLanes(); },
-                .tip = tr("Also shows hidden tracks; right-click a track's title to hide it"),
-                .separator_before = true,
-                .words = {tr("hidden"), tr("rows"), tr("tracks")}});
+  actions_.Add(
+      {.id = "view.lanes.show-all",
+       .menu = menu,
+       .text = tr("Show all tracks"),
+       .run = [this] { timeline_->showAllLanes(); },
+       .tip = tr("Shows all tracks, including hidden ones. To hide a track, right-click its title"),
+       .separator_before = true,
+       .words = {tr("hidden"), tr("rows"), tr("tracks")}});
   actions_.Add({.id = "view.lanes.reset",
                 .menu = menu,
                 .text = tr("Reset all tracks"),
                 .run = [this] { timeline_->resetLanes(); },
                 .enabled = [this] { return !timeline_->laneSettings().isEmpty(); },
-                .tip = tr("Undo all folding, pinning, hiding, moving and resizing"),
+                .tip = tr("Undoes all folding, pinning, hiding, moving and resizing of tracks"),
                 .words = {tr("reset"), tr("order"), tr("tracks")}});
   const auto panel = [&](const char* id, const QString& text, const char* key, QDockWidget* dock,
                          bool separator) {
@@ -277,7 +280,7 @@ void MainWindow::AddViewActions() {
        .run = [this] { NextDevice(); },
        .enabled =
            [this] { return session().shown() != nullptr && session().shown()->whole != nullptr; },
-       .tip = tr("A recording of several GPUs is shown one GPU at a time"),
+       .tip = tr("The window shows one GPU of a recording at a time"),
        .words = {tr("device"), tr("cuda")}});
   const auto theme = [&](ThemeChoice choice, const QString& text, bool separator) {
     actions_.Add({.id = QStringLiteral("view.theme.") + ThemeName(choice),
@@ -330,19 +333,19 @@ void MainWindow::AddRunActions() {
                              (!runner_->busy() && program::CommandOf(program_->request()).ok());
                     },
                 .tip = tr("Run the configuration on the left again")});
-  actions_.Add(
-      {.id = "run.card",
-       .menu = menu,
-       .text = tr("Run on this computer's GPU"),
-       .shortcuts = Keys({"Ctrl+Shift+R"}),
-       .run = [this] { runOnGpu(); },
-       .enabled =
-           [this] {
-             return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
-                    !finding_gpu_libraries_.busy() && gpu_worker_ == nullptr;
-           },
-       .tip = tr("Runs and measures these steps on the GPU, and compares the plan with the run"),
-       .words = {tr("cuda"), tr("card"), tr("measure")}});
+  actions_.Add({.id = "run.card",
+                .menu = menu,
+                .text = tr("Run on this computer's GPU"),
+                .shortcuts = Keys({"Ctrl+Shift+R"}),
+                .run = [this] { runOnGpu(); },
+                .enabled =
+                    [this] {
+                      return can_plan_ && ControlsShow(ControlsPage::kModel) && run_tag_ == 0 &&
+                             !finding_gpu_libraries_.busy() && gpu_worker_ == nullptr;
+                    },
+                .tip = tr("Runs the steps of this configuration on the GPU, measures them, and "
+                          "compares the plan with the run"),
+                .words = {tr("cuda"), tr("card"), tr("measure")}});
   actions_.Add({.id = "run.cancel",
                 .menu = menu,
                 .text = tr("Cancel"),
@@ -358,7 +361,7 @@ void MainWindow::AddRunActions() {
        .run = [this] { showProgram(); },
        .enabled =
            [this] { return program_id_ != doc().id() && documents_.Find(program_id_) != nullptr; },
-       .tip = tr("Shows the program that runs in the background, or that has ended there"),
+       .tip = tr("Shows the program that is running in the background, or that has ended there"),
        .words = {tr("back"), tr("background")}});
   actions_.Add({.id = "run.setup",
                 .menu = menu,
@@ -369,7 +372,7 @@ void MainWindow::AddRunActions() {
                       return setup_panel_->canDownload() && !can_plan_ &&
                              (download_ == nullptr || !download_->busy());
                     },
-                .tip = tr("Needed to plan the built-in models"),
+                .tip = tr("Downloads LibTorch, which is needed to plan the built-in models"),
                 .words = {tr("setup"), tr("install"), tr("torch")}});
   actions_.Add({.id = "run.model",
                 .menu = menu,
@@ -381,13 +384,13 @@ void MainWindow::AddRunActions() {
                           tr("JSON (*.json);;All files (*)"));
                       if (!path.isEmpty()) openModelConfig(path);
                     },
-                .tip = tr("A Hugging Face config.json, or a run.json")});
+                .tip = tr("Opens a Hugging Face config.json, or a run.json")});
   actions_.Add({.id = "run.device",
                 .menu = menu,
                 .text = tr("Choose the GPU …"),
                 .run = [this] { chooseDevice(); },
-                .tip = tr("Choose from the device table, open a device file, or enter a MIG slice, "
-                          "a memory size or other properties"),
+                .tip = tr("Choose a GPU from the device table, open a device file, or enter a MIG "
+                          "slice, a memory size or other properties"),
                 .words = {tr("device"), tr("card"), tr("memory"), tr("mig")}});
   actions_.Add({.id = "run.fit",
                 .menu = menu,
@@ -399,7 +402,7 @@ void MainWindow::AddRunActions() {
                       MakeItFit();
                     },
                 .enabled = [this] { return CanStudy(fit_pages_); },
-                .tip = tr("Plan combinations of techniques until the run fits its device"),
+                .tip = tr("Plans combinations of techniques until the run fits into the GPU"),
                 .words = {tr("budget"), tr("out of memory")}});
   actions_.Add({.id = "run.waterfall",
                 .menu = menu,
@@ -410,7 +413,8 @@ void MainWindow::AddRunActions() {
                       DrawWaterfall();
                     },
                 .enabled = [this] { return CanStudy(waterfall_pages_); },
-                .tip = tr("What each technique changes, from the model's defaults to this run")});
+                .tip = tr("Adds the techniques of this run to the model's defaults one by one, and "
+                          "shows what each changes")});
   actions_.Add({.id = "run.vary",
                 .menu = menu,
                 .text = tr("Vary an argument of your program"),
@@ -420,23 +424,23 @@ void MainWindow::AddRunActions() {
                       openPage(QStringLiteral("vary"));
                       vary_->setFocus(Qt::ShortcutFocusReason);
                     },
-                .tip = tr("A chart of the memory that the program needs for each value of an "
-                          "argument; each point opens its plan"),
+                .tip = tr("Draws a chart of the memory that the program needs for each value of an "
+                          "argument. Click a point to open its plan"),
                 .words = {tr("batch"), tr("sequence"), tr("sweep")}});
-  actions_.Add(
-      {.id = "run.experiments",
-       .menu = menu,
-       .text = tr("Published experiments"),
-       .run = [this] { openPage(QStringLiteral("experiments")); },
-       .tip = tr("Planned and published figures side by side; each experiment opens as a run"),
-       .words = {tr("reproduce")}});
+  actions_.Add({.id = "run.experiments",
+                .menu = menu,
+                .text = tr("Published experiments"),
+                .run = [this] { openPage(QStringLiteral("experiments")); },
+                .tip = tr("Shows planned and published values side by side. You can open each "
+                          "experiment as a run"),
+                .words = {tr("reproduce")}});
   actions_.Add({.id = "run.pin",
                 .menu = menu,
                 .text = tr("Pin as baseline"),
                 .shortcuts = Keys({"Ctrl+B"}),
                 .run = [this] { PinBaseline(); },
                 .enabled = [this] { return session().shown() != nullptr; },
-                .tip = tr("Later runs are drawn over this one and compared with it"),
+                .tip = tr("Draws later runs over this run and compares them with this run"),
                 .separator_before = true});
   actions_.Add({.id = "run.unpin",
                 .menu = menu,
@@ -501,7 +505,7 @@ void MainWindow::AddRunActions() {
                         FocusPage();
                       },
                   .enabled = [this, replays = info.replays] { return !replays || !StateIsShown(); },
-                  .why_not = tr("A snapshot without a history can't be replayed")});
+                  .why_not = tr("A snapshot without history cannot be replayed")});
   }
 }
 

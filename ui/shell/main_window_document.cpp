@@ -190,7 +190,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   const absl::StatusOr<run::RunConfig> checked = run::RunConfigBuilder(config).Build();
   if (!checked.ok()) {
     banner_->show({.kind = "bad-config",
-                   .title = tr("This configuration is not possible"),
+                   .title = tr("This configuration is invalid"),
                    .text = Text(checked.status())});
     SetConfig(doc().config);
     Q_EMIT failed(Text(checked.status()));
@@ -232,12 +232,13 @@ void MainWindow::ChoosePreset(const QString& name) {
   banner_->clear(QStringLiteral("preset-settings"));
   if (change->reset.empty()) return;
   // Tell the user which settings the preset has changed.
-  QString text = tr("It starts with %1.").arg(list(change->reset));
+  QString text =
+      tr("These settings now have the preset's default values: %1.").arg(list(change->reset));
   if (!change->unchanged.empty())
     text += tr(" Your settings are kept: %1.").arg(list(change->unchanged));
   banner_->show({.kind = "preset-settings",
                  .tone = Banner::Tone::kWarning,
-                 .title = tr("%1 has its own settings").arg(name),
+                 .title = tr("%1 has its own default settings").arg(name),
                  .text = text,
                  .action = tr("Undo"),
                  .run = [this] { undo(); }});
@@ -326,13 +327,13 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
   QTimer::singleShot(0, this, [this, status] {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
-                   .title = tr("The last action was not carried out"),
+                   .title = tr("The last action failed"),
                    .text = tr("%1. The window may show an older state. Save what you need, and "
                               "close other programs.")
                                .arg(Text(status)),
                    .action = session().shown() != nullptr ? tr("Save trace …") : QString(),
                    .run = [this] { actions_.Find(QStringLiteral("file.save"))->trigger(); }});
-    Say(tr("Not carried out: %1").arg(Text(status)));
+    Say(tr("Action failed: %1").arg(Text(status)));
     Q_EMIT failed(Text(status));
   });
 }
@@ -437,9 +438,10 @@ void MainWindow::ShowBesideCanvas() {
     });
   } else if (!partial && with_savings_ && run_tag_ == 0 && !savings_->shows(doc().config)) {
     // A recording has no savings, and neither has a plan that did not finish.
-    savings_->forget(QStringLiteral("–"), trace.complete || session().from_file()
-                                              ? tr("Plan this model (Ctrl+R) to see the effects")
-                                              : tr("the run did not finish"));
+    savings_->forget(QStringLiteral("–"),
+                     trace.complete || session().from_file()
+                         ? tr("Plan this model (Ctrl+R) to see the effects of techniques")
+                         : tr("the run did not finish"));
   }
   RefreshTabs();
   if (partial) loader_->previewShown();
@@ -471,8 +473,8 @@ void MainWindow::PlanBeside() {
   banner_->show({.kind = "choose-model",
                  .tone = Banner::Tone::kWarning,
                  .title = tr("Which run should be compared with the recording?"),
-                 .text = tr("The recording does not name its model. Choose model, batch and "
-                            "sequence on the left, then press Ctrl+R."),
+                 .text = tr("The recording does not name its model. Choose a model, a batch size "
+                            "and a sequence length on the left, then press Ctrl+R."),
                  .action = tr("Back to the recording"),
                  .run = [this, id = recording.id()] { showDocument(id); }});
   run_panel_->findChild<QWidget*>(QStringLiteral("model"))->setFocus();

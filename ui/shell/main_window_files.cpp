@@ -3,15 +3,16 @@
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QPlainTextEdit>
 #include <algorithm>
+#include <optional>
+#include <string>
 
 #include "profiler/base/i18n.h"
 #include "profiler/importers/importer.h"
 #include "profiler/importers/open.h"
 #include "profiler/program/verdict.h"
+#include "profiler/run/configuration_kind.h"
 #include "profiler/run/device_file.h"
 #include "ui/panels/program_panel.h"
 #include "ui/panels/qt_theme.h"
@@ -50,24 +51,15 @@ bool IsCompressed(const QString& path) {
          path.endsWith(QLatin1String(".zst"), Qt::CaseInsensitive);
 }
 
-// Returns whether a `.json` is a model's or run's configuration, not a recording.
-bool IsConfiguration(const QString& path) {
-  if (!path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) return false;
+// Returns the text of a `.json` file with a configuration; nullopt if the file is a recording, or
+// is too large or unreadable.
+std::optional<std::string> ConfigurationText(const QString& path) {
+  if (!path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) return std::nullopt;
   QFile file(path);
-  if (file.size() > kMaxJson || !file.open(QIODevice::ReadOnly)) return false;
-  const std::string text = file.readAll().toStdString();
-  return importers::FindImporter(text) == nullptr;
-}
-
-// Returns true if a file has keys of a device file, but none of a model's or run's configuration.
-bool IsDevice(const QString& path) {
-  QFile file(path);
-  if (file.size() > static_cast<qint64>(run::kMaxDeviceFile) || !file.open(QIODevice::ReadOnly))
-    return false;
-  const QJsonObject object = QJsonDocument::fromJson(file.readAll()).object();
-  const auto has = [&](const char* key) { return object.contains(QLatin1String(key)); };
-  return (has("multiprocessors") || has("compute_capability") || has("like")) &&
-         !has("model_type") && !has("architectures") && !has("model");
+  if (file.size() > kMaxJson || !file.open(QIODevice::ReadOnly)) return std::nullopt;
+  std::string text = file.readAll().toStdString();
+  if (importers::FindImporter(text) != nullptr) return std::nullopt;
+  return text;
 }
 
 // Returns a text that changes whenever the file is written again.
@@ -85,18 +77,20 @@ bool IsScript(const QString& path) {
 QString NextStep(const absl::Status& status) {
   if (importers::IsRefused(status))
     return QObject::tr(
-        "Nothing in the file was executed. PyTorch does not write such files: do not load it "
-        "with Python.");
+        "Nothing in the file was executed. PyTorch does not write files like this one. Do not load "
+        "the file with Python.");
   switch (status.code()) {
     case absl::StatusCode::kNotFound:
-      return QObject::tr("Was the file moved? Look for it with Ctrl+O.");
+      return QObject::tr("Check whether the file was moved. Press Ctrl+O to look for the file.");
     case absl::StatusCode::kPermissionDenied:
-      return QObject::tr("Ask its owner for permission to read it, or open a copy.");
+      return QObject::tr(
+          "Ask the owner of the file for read permission, or open a copy of the file.");
     case absl::StatusCode::kResourceExhausted:
-      return QObject::tr("You can open a part of the file: one device, entry range or time range.");
+      return QObject::tr(
+          "You can open a part of the file: one device, one range of entries, or one time range.");
     case absl::StatusCode::kDataLoss:
       return QObject::tr(
-          "Copy or record the file again: even the part before the damage cannot be shown.");
+          "Even the part before the damage cannot be shown. Copy or record the file again.");
     default:
       return QObject::tr(
           "Supported: .trace files, CUDA memory snapshots (pickle or JSON) and Kineto JSON, plain, "
@@ -115,17 +109,21 @@ void MainWindow::openFiles(const QStringList& paths) {
 void MainWindow::openFile(const QString& path) { openFiles({path}); }
 
 void MainWindow::OpenOne(const QString& path) {
-  if (IsConfiguration(path)) {
-    if (IsDevice(path)) return openDeviceFile(path);
-    openModelConfig(path);
-    return;
-  }
+  if (const auto text = ConfigurationText(path)) return OpenConfiguration(path, *text);
   if (IsScript(path)) {
     to_open_.clear();
     openProgram(path);
     return;
   }
   StartLoading(path, {});
+}
+
+void MainWindow::OpenConfiguration(const QString& path, const std::string& text) {
+  if (run::KindOfConfiguration(text) == run::ConfigurationKind::kDevice) {
+    openDeviceFile(path);
+  } else {
+    openModelConfig(path);
+  }
 }
 
 // Returns the document that shows this part of the file, or null if none does or the file changed.
@@ -182,8 +180,8 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
                                 .arg(QFileInfo(path).fileName(),
                                      QString::fromStdString(timeline::FormatBytesShort(
                                          static_cast<uint64_t>(size), 0))),
-                   .text = tr("The whole file is being opened. A part (one device, entry range or "
-                              "time range) opens faster and needs less memory."),
+                   .text = tr("The whole file is being opened. A part (one device, one range of "
+                              "entries, or one time range) opens faster and needs less memory."),
                    .action = tr("Open a part …"),
                    .run = [this, path] { OpenPartOf(path); }});
   ShowProgress();
@@ -205,7 +203,7 @@ void MainWindow::OpenPartOf(const QString& path) {
 void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) {
   if (outline->events + outline->activities < kOutlined) return;  // a small file opens quickly
   timeline_->setOutline(outline);
-  Say(tr("%1: %2 events according to its index")
+  Say(tr("%1 contains %2 events, according to the file's index")
           .arg(QFileInfo(loader_->path()).fileName(), Count(outline->events)));
 }
 
@@ -260,15 +258,16 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
     // Offer to open a part only if memory ran out. For a damaged file, that would not help, because
     // the file is shown up to the damage anyway.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
-    banner_->show({.kind = "open-failed",
-                   .title = tr("%1 could not be opened").arg(name),
-                   .text = tr("%1. %2%3")
-                               .arg(Text(status), NextStep(status),
-                                    session().shown() != nullptr ? tr(" The current view stays.")
-                                                                 : QString()),
-                   .action = part ? tr("Open a part …") : QString(),
-                   .run = [this, path] { OpenPartOf(path); }});
-    Say(tr("Not opened: %1: %2").arg(path, Text(status)));
+    banner_->show(
+        {.kind = "open-failed",
+         .title = tr("%1 could not be opened").arg(name),
+         .text = tr("%1. %2%3")
+                     .arg(Text(status), NextStep(status),
+                          session().shown() != nullptr ? tr(" The current view is unchanged.")
+                                                       : QString()),
+         .action = part ? tr("Open a part …") : QString(),
+         .run = [this, path] { OpenPartOf(path); }});
+    Say(tr("%1 was not opened: %2").arg(path, Text(status)));
     ShowFailed(tr("The file could not be opened"), Text(status),
                tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   }
@@ -316,11 +315,9 @@ void MainWindow::compareWith(const QString& path) {
     openFile(path);
     return;
   }
-  if (IsConfiguration(path)) {
+  if (const auto text = ConfigurationText(path)) {
     PinBaseline();
-    if (IsDevice(path)) return openDeviceFile(path);
-    openModelConfig(path);
-    return;
+    return OpenConfiguration(path, *text);
   }
   banner_->clear(QStringLiteral("compare-failed"));
   if (const Document* there = OpenAlready(path, {});
@@ -373,7 +370,7 @@ void MainWindow::ComparisonNotLoaded(const QString& path, const absl::Status& st
     banner_->show({.kind = "compare-failed",
                    .title = tr("Cannot open %1 for comparison").arg(name),
                    .text = tr("%1. %2").arg(Text(status), NextStep(status))});
-    Say(tr("Not opened: %1: %2").arg(path, Text(status)));
+    Say(tr("%1 was not opened: %2").arg(path, Text(status)));
   }
   actions_.Refresh();
   Q_EMIT failed(Text(status));
@@ -389,7 +386,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   // Begin with the reason why the trace ends.
   const qsizetype end = lines.indexOf(QString::fromStdString(i18n::Shown(trace.end_message)));
   if (!trace.complete && end > 0) lines.move(end, 0);
-  if (lines.front().isEmpty()) lines.front() = tr("the file does not say why it ends");
+  if (lines.front().isEmpty()) lines.front() = tr("the file does not record why the trace ends");
   lines.front()[0] = lines.front()[0].toUpper();
   const bool ran_out = std::ranges::any_of(trace.other_events.event, [&](trace::EventIndex e) {
     return trace.events.kind[e] == trace::EventKind::kOutOfMemory;
@@ -404,8 +401,9 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
                  .tone = Banner::Tone::kWarning,
                  .title = trace.complete ? tr("%1 opened with warnings").arg(name)
                                          : tr("%1 is incomplete").arg(name),
-                 .text = trace.complete ? text + QLatin1Char('.')
-                                        : tr("%1. Everything before that is shown.").arg(text),
+                 .text = trace.complete
+                             ? text + QLatin1Char('.')
+                             : tr("%1. The window shows everything before that point.").arg(text),
                  .action = ran_out ? tr("See what would help") : QString(),
                  .run = [this] { openPage(QStringLiteral("out-of-memory")); }});
 }
@@ -415,9 +413,9 @@ void MainWindow::openDeviceFile(const QString& path) {
       run::DeviceTextOf(QFileInfo(path).absoluteFilePath().toStdString());
   if (!device.ok()) {
     banner_->show({.kind = "bad-device",
-                   .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. The current view stays.").arg(Text(device.status()))});
-    Say(tr("Not used: %1").arg(path));
+                   .title = tr("%1 could not be loaded").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. The current view is unchanged.").arg(Text(device.status()))});
+    Say(tr("Not loaded: %1").arg(path));
     Q_EMIT failed(Text(device.status()));
     return;
   }
@@ -441,9 +439,9 @@ void MainWindow::chooseDevice() {
 void MainWindow::openModelConfig(const QString& path) {
   const auto refuse = [&](const QString& why) {
     banner_->show({.kind = "bad-config",
-                   .title = tr("%1 could not be used").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. The current view stays.").arg(why)});
-    Say(tr("Not used: %1").arg(path));
+                   .title = tr("%1 could not be loaded").arg(QFileInfo(path).fileName()),
+                   .text = tr("%1. The current view is unchanged.").arg(why)});
+    Say(tr("Not loaded: %1").arg(path));
     Q_EMIT failed(why);
   };
   QFile file(path);
@@ -452,22 +450,16 @@ void MainWindow::openModelConfig(const QString& path) {
     return;
   }
   if (file.size() > kMaxJson) {
-    refuse(tr("It has %1 bytes, but a config.json has only a few thousand").arg(file.size()));
+    refuse(tr("The file has %1 bytes, but a config.json has only a few thousand bytes")
+               .arg(file.size()));
     return;
   }
   const QByteArray bytes = file.readAll();
-  const QJsonObject object = QJsonDocument::fromJson(bytes).object();
-  // A file with keys of a run is a run.json, unless it has the "model_type" or "architectures" of a
-  // Hugging Face config.
-  const bool is_run =
-      !object.isEmpty() && !object.contains(QLatin1String("model_type")) &&
-      !object.contains(QLatin1String("architectures")) &&
-      (object.contains(QLatin1String("model")) || object.contains(QLatin1String("batch")) ||
-       object.contains(QLatin1String("precision")));
-  const auto has = [&](const char* key) { return object.contains(QLatin1String(key)); };
-  if (!is_run && !object.isEmpty() && !has("model_type") && !has("architectures") &&
-      !has("hidden_size") && !has("n_embd")) {
-    refuse(tr("It is not a recording, and not a config.json, because it has no \"model_type\""));
+  const run::ConfigurationKind kind = run::KindOfConfiguration(bytes.toStdString());
+  if (kind == run::ConfigurationKind::kUnknown || kind == run::ConfigurationKind::kDevice) {
+    refuse(
+        tr("The file is not a recording. It is not a config.json either, because it has no "
+           "\"model_type\""));
     return;
   }
   const QFileInfo info(path);
@@ -475,7 +467,7 @@ void MainWindow::openModelConfig(const QString& path) {
   if (name == QLatin1String("config") && !info.dir().dirName().isEmpty())
     name = info.dir().dirName();
   run::RunConfigBuilder builder(doc().config);
-  const absl::Status status = is_run
+  const absl::Status status = kind == run::ConfigurationKind::kRun
                                   ? builder.SetRunJson(bytes.toStdString())
                                   : builder.SetModelConfig(name.toStdString(), bytes.toStdString());
   if (!status.ok()) {

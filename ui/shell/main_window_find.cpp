@@ -29,12 +29,12 @@ void MainWindow::AddFindActions() {
              search_->focusEdit();
            },
        .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-       .tip = tr("Blocks, kernels, calls, ops, modules, stacks, annotations"),
-       .why_not = tr("A snapshot without a history has no timeline; use the filters of its tables"),
+       .tip = tr("Finds blocks, kernels, calls, ops, modules, stacks and annotations"),
+       .why_not = tr("A snapshot without a history has no timeline. Filter the tables instead"),
        .words = {tr("search"), tr("filter")}});
   actions_.Add({.id = "edit.filter",
                 .menu = menu,
-                .text = tr("Filter the current table, or the allocations"),
+                .text = tr("Filter the current table, or else the Allocations table"),
                 .shortcuts = {QKeySequence(QStringLiteral("/"))},
                 .run =
                     [this] {
@@ -60,13 +60,15 @@ void MainWindow::AddFindActions() {
     else if (TableView* table = TableInFront())
       table->step(direction);
   };
-  actions_.Add({.id = "edit.find-next",
-                .menu = menu,
-                .text = tr("Find next"),
-                .shortcuts = {QKeySequence(QStringLiteral("F3"))},
-                .run = [step] { step(1); },
-                .enabled = [this] { return session().shown() != nullptr; },
-                .tip = tr("The next row of the current table, and its blocks in the timeline")});
+  actions_.Add(
+      {.id = "edit.find-next",
+       .menu = menu,
+       .text = tr("Find next"),
+       .shortcuts = {QKeySequence(QStringLiteral("F3"))},
+       .run = [step] { step(1); },
+       .enabled = [this] { return session().shown() != nullptr; },
+       .tip =
+           tr("Selects the next row of the current table and shows its blocks in the timeline")});
   actions_.Add({.id = "edit.find-previous",
                 .menu = menu,
                 .text = tr("Find previous"),

@@ -64,7 +64,7 @@ void MainWindow::AddHelpActions() {
                 .text = tr("Settings …"),
                 .shortcuts = HelpKeys({"Ctrl+,"}),
                 .run = [this] { openSettings(QStringLiteral("appearance")); },
-                .tip = tr("Theme, language, UI scale, motion, keys"),
+                .tip = tr("Changes the theme, language, UI scale, motion and keys"),
                 .separator_before = true,
                 .words = {tr("preferences"), tr("options"), tr("scale"), tr("reduced motion")}});
   actions_.Add({.id = "help.keys",
@@ -77,7 +77,7 @@ void MainWindow::AddHelpActions() {
                 .menu = menu,
                 .text = tr("Tour"),
                 .run = [this] { startTour(); },
-                .tip = tr("The window in five steps, on a sample run"),
+                .tip = tr("Explains the window in five steps, on a sample run"),
                 .separator_before = true,
                 .words = {tr("introduction"), tr("tutorial")}});
   actions_.Add({.id = "help.about", .menu = menu, .text = tr("About vramscope"), .run = [this] {
@@ -121,29 +121,27 @@ void MainWindow::startTour() {
   }
   std::vector<TourStep> steps;
   steps.push_back({timeline_, tr("Memory over time"),
-                   tr("One axis for phases, memory, blocks, modules and "
-                      "kernels. Each color is a "
-                      "category of memory. The wheel pans, Ctrl+wheel or W and "
-                      "S zoom, P goes to "
-                      "the peak, a drag selects a range."),
+                   tr("Phases, memory, blocks, modules and kernels share one axis. Each color is a "
+                      "category of memory. The wheel pans, Ctrl+wheel or W and S zoom, P goes to "
+                      "the peak, and a drag selects a range."),
                    [this] { timeline_->zoomToFit(); }});
   steps.push_back({breakdown_dock_, tr("What is in memory"),
-                   tr("The memory at the peak, or at the cursor if you click in the curve. Click a "
-                      "category to hide it. The selection is shown below, with its call stack and "
-                      "links to its op, kernels and module."),
+                   tr("This panel shows the memory at the peak, or at the cursor if you click in "
+                      "the curve. Click a category to hide it. The selection is shown below, with "
+                      "its call stack and links to its op, kernels and module."),
                    [this] { breakdown_dock_->show(); }});
-  steps.push_back({controls_dock_, tr("What would change it"),
-                   tr("Each technique shows what it saves and what it costs in time before you "
-                      "switch it on. Ctrl+Z undoes it; the history below lists every result."),
+  steps.push_back({controls_dock_, tr("What would change memory use"),
+                   tr("Before you switch on a technique, you see what it saves and what it costs "
+                      "in time. Ctrl+Z undoes the change. The history below lists every result."),
                    [this] {
                      controls_dock_->show();
                      ShowControlsPage(ControlsPage::kModel);
                    }});
-  steps.push_back(
-      {tables_dock_, tr("Why memory is used"),
-       tr("Findings, call sites, fragmentation, the live set at the cursor, kernels. A click on a "
-          "row shows it in the timeline. Ctrl+F finds anything in the timeline."),
-       [this] { openPage(QStringLiteral("findings")); }});
+  steps.push_back({tables_dock_, tr("Why memory is used"),
+                   tr("The tables list findings, call sites, fragmentation, the live set at the "
+                      "cursor, and kernels. Click a row to show it in the timeline. Press Ctrl+F "
+                      "to find anything in the timeline."),
+                   [this] { openPage(QStringLiteral("findings")); }});
   steps.push_back({controls_dock_, tr("Your own program"),
                    tr("Ctrl+G plans or records your train.py; Ctrl+O opens a "
                       "recording. Ctrl+K "

@@ -84,12 +84,13 @@ void MainWindow::ReportNotStored(std::shared_ptr<const trace::Trace> trace, cons
                                  const QString& why) {
   unkept_ = std::move(trace);
   unkept_name_ = name;
-  banner_->show({.kind = "not-kept",
-                 .title = tr("The result of %1 is not saved").arg(name),
-                 .text = tr("%1. The result is only in memory: save it in another place.").arg(why),
-                 .action = tr("Save trace …"),
-                 .run = [this] { SaveUnkept(); }});
-  Say(tr("Not saved: %1: %2").arg(name, why));
+  banner_->show(
+      {.kind = "not-kept",
+       .title = tr("The result of %1 is not saved").arg(name),
+       .text = tr("%1. The result is only in memory. Save it to another location.").arg(why),
+       .action = tr("Save trace …"),
+       .run = [this] { SaveUnkept(); }});
+  Say(tr("%1 was not saved: %2").arg(name, why));
 }
 
 void MainWindow::SaveUnkept() {
@@ -128,7 +129,7 @@ bool MainWindow::AskToStop(const QString& question, DocumentId id) {
                   this);
   box.setObjectName(QStringLiteral("stopQuestion"));
   box.setInformativeText(question);
-  QPushButton* stop = box.addButton(tr("Stop and keep what arrived"), QMessageBox::AcceptRole);
+  QPushButton* stop = box.addButton(tr("Stop and keep the events"), QMessageBox::AcceptRole);
   stop->setObjectName(QStringLiteral("stopAndKeep"));
   QPushButton* keep = box.addButton(tr("Keep running"), QMessageBox::RejectRole);
   keep->setObjectName(QStringLiteral("keepRunning"));
@@ -155,7 +156,7 @@ void MainWindow::CancelWhatIsAsked() {
     CancelOtherWrites();
     return;
   }
-  if (AskToStop(tr("Stop it? What has arrived so far is kept."))) StopRuns();
+  if (AskToStop(tr("Stop the run? The events that have arrived so far are kept."))) StopRuns();
 }
 
 // Returns false if the window must not close yet. If a run or a save prevents it, the window closes
@@ -163,11 +164,10 @@ void MainWindow::CancelWhatIsAsked() {
 bool MainWindow::MayClose() {
   if (RunsToKeep()) {
     if (!closing_) {
-      if (!AskToStop(restart_
-                         ? tr("Restarting vramscope stops it. What arrived so far is saved and can "
-                              "be opened again from the File menu.")
-                         : tr("Closing the window stops it. What arrived so far is saved and can "
-                              "be opened again from the File menu.")))
+      if (!AskToStop(restart_ ? tr("Restarting vramscope stops the run. The events that arrived so "
+                                   "far are saved. You can open them again from the File menu.")
+                              : tr("Closing the window stops the run. The events that arrived so "
+                                   "far are saved. You can open them again from the File menu.")))
         return false;
       if (!RunsToKeep()) return MayClose();  // the run ended while the question was shown
     }

@@ -26,8 +26,8 @@ void MainWindow::AddMeasureActions() {
                   .shortcuts = {QKeySequence(QString::fromLatin1(key))},
                   .run = [this, mark] { SetMark(mark); },
                   .enabled = [this] { return session().shown() != nullptr && !StateIsShown(); },
-                  .tip = tr("At the cursor, or at the selection if there is no cursor. Marks A and "
-                            "B together select a range"),
+                  .tip = tr("Sets the mark at the cursor, or at the selection if there is no "
+                            "cursor. Marks A and B together select a range"),
                   .why_not = tr("A snapshot without a history has no timeline"),
                   .separator_before = mark == 0,
                   .words = {tr("measure"), tr("range")}});
@@ -50,8 +50,8 @@ void MainWindow::AddMeasureActions() {
                       const auto [begin, end] = timeline_->range();
                       return begin < end;
                     },
-                .tip = tr("The figures of the selected range as TSV: time, changes, bytes "
-                          "allocated and freed by category"),
+                .tip = tr("Copies the values of the selected range as TSV: the time, the changes "
+                          "in memory, and the bytes allocated and freed by category"),
                 .why_not = tr("Select a range first: drag in the timeline, or set marks A and B"),
                 .words = {tr("measure"), tr("range"), tr("tsv")}});
 }

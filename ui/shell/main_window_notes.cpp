@@ -81,8 +81,8 @@ void MainWindow::AddNoteActions() {
                 .shortcuts = {QKeySequence(QStringLiteral("Ctrl+M"))},
                 .run = [this] { AddNote(); },
                 .enabled = [this] { return WhyNoNotes().isEmpty(); },
-                .tip = tr("Attaches to the block, range or cursor that was chosen last, or else "
-                          "to the peak. A note without text is a bookmark"),
+                .tip = tr("Attaches a note to the block, range or cursor that was chosen last, or "
+                          "else to the peak. A note without text is a bookmark"),
                 .why_not = tr("Notes need a complete run with a timeline"),
                 .separator_before = true,
                 .words = {tr("bookmark"), tr("annotate"), tr("comment")}});

@@ -102,7 +102,7 @@ std::string DescribeChange(const program::Request& before, const program::Reques
     return QObject::tr("Steps %1 → %2").arg(before.steps).arg(after.steps).toStdString();
   if (before.ranks != after.ranks)
     return QObject::tr("GPUs %1 → %2").arg(before.ranks).arg(after.ranks).toStdString();
-  return QObject::tr("Again").toStdString();
+  return QObject::tr("Repeated run").toStdString();
 }
 
 }  // namespace
@@ -243,9 +243,11 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
 }
 
 void MainWindow::ShowProgramBusy() {
-  banner_->show({.kind = "program-busy",
-                 .title = tr("%1 is still running").arg(ScriptName()),
-                 .text = tr("One program runs at a time. Stop it, or try again when it ends.")});
+  banner_->show(
+      {.kind = "program-busy",
+       .title = tr("%1 is still running").arg(ScriptName()),
+       .text =
+           tr("Only one program can run at a time. Stop the program, or try again when it ends.")});
 }
 
 const program::Request& MainWindow::ProgramInForm() const {
@@ -416,7 +418,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     QString next = end.next;
     if (!next.isEmpty()) next.prepend(QLatin1Char(' '));
     if (end.trace == nullptr && session().shown() != nullptr)
-      next += tr(" The current view stays.");
+      next += tr(" The current view is unchanged.");
     QString error = end.error;
     error[0] = error[0].toUpper();
     const bool explain = end.out_of_memory && end.trace != nullptr;
@@ -430,11 +432,11 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     const bool planned = runner_->request().planned();
     Say((planned ? tr("Not planned: %1") : tr("Not recorded: %1")).arg(end.error + place));
     ShowFailed(planned ? tr("Nothing was planned") : tr("Nothing was recorded"), end.error + place,
-               tr("The page on the left shows its last output"));
+               tr("The page on the left shows the program's last output"));
     Q_EMIT failed(end.error);
   } else if (end.stopped) {
     Say(tr("%1 was stopped").arg(script));
-    ShowFailed(tr("Stopped"), script, tr("Ctrl+R starts it again"));
+    ShowFailed(tr("Stopped"), script, tr("Press Ctrl+R to start the program again"));
   }
   actions_.Refresh();
   UndoAtEnd(of->id());
@@ -463,7 +465,7 @@ void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
              error + (end.trace == nullptr
                           ? tr("No events arrived.")
                           : tr("The events that arrived are saved and listed in the File menu.")),
-         .action = end.trace == nullptr ? QString() : tr("Show it"),
+         .action = end.trace == nullptr ? QString() : tr("Show the result"),
          .run = [this] { showProgram(); }});
   actions_.Refresh();
 }

@@ -91,12 +91,13 @@ void MainWindow::BuildSession() {
   const auto count = static_cast<int>(names.size());
   QString list = names.mid(0, kNamed).join(QStringLiteral(", "));
   if (count > kNamed) list += tr(" and %1 more").arg(count - kNamed);
-  banner_->show({.kind = "restore",
-                 .tone = Banner::Tone::kWarning,
-                 .title = tr("The window was not closed properly last time"),
-                 .text = tr("These were open: %1. Document > Restore also reopens them.").arg(list),
-                 .action = tr("Restore"),
-                 .run = [this] { restoreDocuments(); }});
+  banner_->show(
+      {.kind = "restore",
+       .tone = Banner::Tone::kWarning,
+       .title = tr("The window was not closed properly last time"),
+       .text = tr("These documents were open: %1. Document > Restore also reopens them.").arg(list),
+       .action = tr("Restore"),
+       .run = [this] { restoreDocuments(); }});
 }
 
 bool MainWindow::RestoresAlways() const {
@@ -210,11 +211,11 @@ void MainWindow::saveSettings(const QString& path) {
   const bool good =
       file.open(QIODevice::WriteOnly) && file.write(json) == json.size() && file.commit();
   if (good) {
-    Say(tr("Wrote %1; plan it with `vramscope plan --config %1`").arg(path));
+    Say(tr("%1 was written. To plan this run, use `vramscope plan --config %1`").arg(path));
   } else {
     banner_->show({.kind = "save-failed",
                    .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
-                   .text = tr("%1. Choose another place.").arg(file.errorString())});
+                   .text = tr("%1. Choose another location.").arg(file.errorString())});
     Q_EMIT failed(file.errorString());
   }
   Q_EMIT fileDone(path, good);
@@ -227,7 +228,7 @@ void MainWindow::AddSessionActions() {
                 .text = tr("Restore"),
                 .run = [this] { restoreDocuments(); },
                 .enabled = [this] { return left_session_ != nullptr; },
-                .tip = tr("The documents that were open when the window last closed"),
+                .tip = tr("Reopens the documents that were open when the window last closed"),
                 .separator_before = true,
                 .words = {tr("session"), tr("crash"), tr("reopen")}});
   actions_.Add(

@@ -69,7 +69,7 @@ void MainWindow::AddDocumentActions() {
                 .text = tr("New plan"),
                 .shortcuts = keys({"Ctrl+T"}),
                 .run = [this] { newPlan(); },
-                .tip = tr("With the settings of the current run, in a new tab"),
+                .tip = tr("Opens a new tab with the settings of the current run"),
                 .words = {tr("tab")}});
   actions_.Add({.id = "document.close",
                 .menu = menu,
@@ -104,12 +104,12 @@ void MainWindow::AddDocumentActions() {
   }
   actions_.Add({.id = "document.compare",
                 .menu = menu,
-                .text = tr("Compare with the document shown before"),
+                .text = tr("Compare with the previously shown document"),
                 .shortcuts = keys({"Ctrl+Shift+K"}),
                 .run = [this] { compareDocuments(doc().id(), documents_.ShownBefore()); },
                 .enabled = several,
-                .tip = tr("That document becomes the baseline of the current one; you can also "
-                          "drag a tab onto another"),
+                .tip = tr("Makes the previously shown document the baseline of the current "
+                          "document. You can also drag one tab onto another"),
                 .separator_before = true,
                 .words = {tr("baseline"), tr("tab")}});
 }
@@ -183,7 +183,7 @@ void MainWindow::ShowActive() {
   } else if (of.state() == DocumentState::kFailed) {
     ShowFailed(tr("No result"), QString::fromStdString(of.Title()),
                of.source.kind == SourceKind::kFile
-                   ? tr("Was the file moved? Look for it with Ctrl+O.")
+                   ? tr("Check whether the file was moved. Press Ctrl+O to look for the file.")
                    : tr("Press Ctrl+R to run it again"));
   }
   if (program)
@@ -247,8 +247,8 @@ void MainWindow::closeDocument(DocumentId id) {
     return (id == program_id_ && runner_->busy()) || (id == gpu_run_id_ && gpu_worker_ != nullptr);
   };
   if (goes_on()) {
-    if (!AskToStop(tr("Closing its tab stops it. What arrived so far is saved and can be opened "
-                      "again from the File menu."),
+    if (!AskToStop(tr("Closing the tab stops the run. The events that arrived so far are saved. "
+                      "You can open them again from the File menu."),
                    id))
       return;
     if (goes_on()) {

@@ -52,7 +52,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
   connect(worker, &WorkerClient::ready, this, [this, worker] {
     if (worker != worker_ || banner_->kind() != QLatin1String("worker-lost")) return;
     if (!lost_.isEmpty())
-      ShowLost(tr("The worker was lost; a new one has replaced it"), false, false);
+      ShowLost(tr("The worker ended unexpectedly; a new worker has replaced it"), false, false);
   });
   connect(worker, &WorkerClient::workerLost, this, [this, worker](const QString& what) {
     if (worker == running_)
@@ -119,14 +119,15 @@ void MainWindow::runOnGpu() {
     SetBusy({});
     banner_->show({.kind = "no-card",
                    .tone = Banner::Tone::kWarning,
-                   .title = tr("Cannot run on a GPU here"),
+                   .title = tr("Cannot run on a GPU of this computer"),
                    .text = tr("%1.").arg(why)});
     Say(tr("Not run: %1").arg(why));
     Q_EMIT failed(why);
   };
   if (!can_plan_) return refuse(tr("LibTorch is not installed"));
   if (!gpu_libraries_)
-    return refuse(tr("start the window with `vramscope`, which finds the CUDA libraries"));
+    return refuse(
+        tr("start the window with the command `vramscope`, which finds the CUDA libraries"));
   SetBusy(tr("looking for a GPU …"));
   using Libraries = absl::StatusOr<std::vector<std::string>>;
   finding_gpu_libraries_.Ask(
@@ -240,28 +241,29 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
 }
 
 void MainWindow::ShowLost(const QString& title, bool for_good, bool on_gpu) {
-  banner_->show(
-      {.kind = "worker-lost",
-       .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
-       .title = title,
-       .text = session().partial()
-                   ? tr("%1 The events that arrived are shown.").arg(lost_)
-                   : tr("%1 The current view stays. The Log tab has its last output.").arg(lost_),
-       .action = tr("Run again"),
-       .run = [this, on_gpu] {
-         if (on_gpu)
-           runOnGpu();
-         else
-           StartRun();
-       }});
+  banner_->show({.kind = "worker-lost",
+                 .tone = for_good ? Banner::Tone::kBad : Banner::Tone::kWarning,
+                 .title = title,
+                 .text = session().partial()
+                             ? tr("%1 The events that arrived are shown.").arg(lost_)
+                             : tr("%1 The current view is unchanged. The Log tab has the last "
+                                  "output of the worker.")
+                                   .arg(lost_),
+                 .action = tr("Run again"),
+                 .run = [this, on_gpu] {
+                   if (on_gpu)
+                     runOnGpu();
+                   else
+                     StartRun();
+                 }});
 }
 
 void MainWindow::WorkerLost(const QString& what) {
   const bool on_gpu = running_ == gpu_worker_;
   const bool again = !on_gpu && !worker_->givenUp();
   lost_ = what;
-  ShowLost(on_gpu  ? tr("The run on the GPU was lost")
-           : again ? tr("The worker was lost and is being replaced")
+  ShowLost(on_gpu  ? tr("The run on the GPU ended unexpectedly")
+           : again ? tr("The worker ended unexpectedly and is being replaced")
                    : tr("The worker keeps crashing and is no longer restarted"),
            !again, on_gpu);
   if (on_gpu) lost_.clear();  // the GPU's worker is not replaced

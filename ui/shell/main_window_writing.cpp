@@ -176,8 +176,8 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
       closing_ = false;
       banner_->show({.kind = "save-failed",
                      .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
-                     .text = tr("%1. If the file existed, it is unchanged. Choose another place or "
-                                "free some space.")
+                     .text = tr("%1. If the file existed before, it is unchanged. Choose another "
+                                "location or free some disk space.")
                                  .arg(ToQString(std::string(status.message()))),
                      .action = tr("Try again"),
                      .run = [this, trace, path, produce] { Write(trace, path, produce); }});

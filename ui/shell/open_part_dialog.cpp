@@ -31,7 +31,7 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
   column->setContentsMargins(18, 16, 18, 14);
   column->setSpacing(10);
   QLabel* about = MakeLabel(tr("Only the selected part is kept in memory. Blocks allocated before "
-                               "it form its start state. Empty fields set no limit."),
+                               "this part form its start state. An empty field sets no limit."),
                             LabelRole::kDim);
   about->setWordWrap(true);
   column->addWidget(about);
@@ -73,13 +73,13 @@ OpenPartDialog::OpenPartDialog(const QString& path, QWidget* parent) : QDialog(p
   for (int d = 0; d < kDevices; ++d) device_->addItem(QString::number(d));
   grid->addWidget(device_, 1, 1);
   label(tr("Entries from"), 2, 0);
-  first_ = field("partFirst", tr("the first, 0"));
+  first_ = field("partFirst", tr("first entry, 0"));
   grid->addWidget(first_, 2, 1);
   label(tr("to"), 2, 2);
-  last_ = field("partLast", tr("the last"));
+  last_ = field("partLast", tr("last entry"));
   grid->addWidget(last_, 2, 3);
   label(tr("Time from"), 3, 0);
-  from_ = field("partFrom", tr("the beginning, or 1.5 s, 200 ms"));
+  from_ = field("partFrom", tr("beginning, or a time such as 1.5 s"));
   grid->addWidget(from_, 3, 1);
   label(tr("to"), 3, 2);
   to_ = field("partTo", tr("the end"));

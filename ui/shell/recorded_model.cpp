@@ -40,11 +40,11 @@ std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConf
       if (!change.ok()) continue;
       nearest = off;
       change->config.Set("precision", precision);
-      best =
-          ModelGuess{.config = change->config,
-                     .why = i18n::Format(
-                         "The recorded parameters ({}) have the size of the parameters of {} in {}",
-                         timeline::FormatBytes(recorded), preset.name, precision)};
+      best = ModelGuess{
+          .config = change->config,
+          .why = i18n::Format(
+              "The recorded parameters occupy {}, which matches the parameters of {} in {}",
+              timeline::FormatBytes(recorded), preset.name, precision)};
     }
   }
   return best;

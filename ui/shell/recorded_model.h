@@ -13,7 +13,7 @@ namespace vramscope::ui {
 
 struct ModelGuess {
   run::RunConfig config;  // batch and sequence come from `now` or the preset: they are not recorded
-  std::string why;        // "The recorded parameters (474.700 MiB) have the size of ..."
+  std::string why;        // "The size of the recorded parameters (474.700 MiB) ..."
 };
 
 // Returns the preset whose weights in fp32 or bf16 have the size of the parameters at the

@@ -92,7 +92,7 @@ QWidget* SettingsDialog::MakeAppearance() {
   connect(restart, &QPushButton::clicked, this, &SettingsDialog::restartAsked);
   auto* below = new QHBoxLayout(later);
   below->setContentsMargins(0, 0, 0, 0);
-  below->addWidget(MakeLabel(tr("Applies from the next start"), LabelRole::kDim), 1);
+  below->addWidget(MakeLabel(tr("Takes effect at the next start"), LabelRole::kDim), 1);
   below->addWidget(restart);
   later->hide();
   connect(scale, &QComboBox::activated, this, [this, scale, later](int at) {

@@ -107,13 +107,13 @@ void SetupPanel::ShowIdle() {
   title_->setWrappedText(missing_.samples ? tr("Sample runs") : missing_.why);
   QString text;
   if (missing_.samples)
-    text = tr("%1. The runs shown here were planned in advance. Only toggles that lead to another "
-              "of these runs can be switched.")
+    text = tr("%1. The runs shown here were planned in advance. You can switch a toggle only if "
+              "the resulting run is also one of them.")
                .arg(missing_.why);
   if (missing_.can_download)
     text += (text.isEmpty() ? QString() : QStringLiteral(" ")) +
             tr("With LibTorch, all models, settings and techniques work. Recordings and your own "
-               "programs do not need it.");
+               "programs do not need LibTorch.");
   text_->setWrappedText(text);
   text_->setVisible(!text.isEmpty());
   details_->setWrappedText(missing_.details);
@@ -121,9 +121,9 @@ void SetupPanel::ShowIdle() {
   bar_->hide();
   state_->setVisible(missing_.can_download);
   QString size =
-      tr("%1 to download, %2 on disk, in %3")
+      tr("%1 to download. LibTorch takes %2 on disk, in %3")
           .arg(Bytes(missing_.bytes), Bytes(missing_.unpacked), BreakablePath(missing_.folder));
-  if (missing_.there > 0) size += tr(". %1 of it is already downloaded").arg(Bytes(missing_.there));
+  if (missing_.there > 0) size += tr(". %1 is already downloaded").arg(Bytes(missing_.there));
   state_->setWrappedText(size);
   button_->setVisible(missing_.can_download);
   button_->setEnabled(true);

@@ -306,11 +306,11 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       !options.page.empty() &&
       (!pages.contains(page) || (!more.isEmpty() && page != QLatin1String("what-if") &&
                                  page != kTechniques && page != kSearch)))
-    return Complain(
-        kUsage, i18n::Format("--page: \"{}\" is not one of {} (what-if=CONF tries settings of "
-                             "PYTORCH_CUDA_ALLOC_CONF, techniques=WORDS filters the techniques, "
-                             "search=TEXT searches the trace)",
-                             options.page, pages.join(QStringLiteral(", ")).toStdString()));
+    return Complain(kUsage,
+                    i18n::Format("--page: \"{}\" is not one of {}. \"what-if=CONF\" tries settings "
+                                 "of PYTORCH_CUDA_ALLOC_CONF, \"techniques=WORDS\" filters the "
+                                 "techniques, and \"search=TEXT\" searches the trace",
+                                 options.page, pages.join(QStringLiteral(", ")).toStdString()));
   if (!theme.isEmpty()) window.setThemeChoice(ThemeFromName(theme), false);
   if (size) window.resize(*size);
   if (!picture && !size && window.screen() != nullptr) {

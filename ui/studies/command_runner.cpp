@@ -38,7 +38,8 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
                         const CommandProgram& program) {
   Stop();
   if (vramscope_.isEmpty()) {
-    Q_EMIT ended({}, tr("'vramscope' was not found in the folder of this program"));
+    Q_EMIT ended({}, tr("'vramscope' was not found next to this program or on the PATH; build "
+                        "vramscope with ./vramscope, or add its folder to the PATH"));
     return;
   }
   QStringList words = arguments;

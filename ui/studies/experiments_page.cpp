@@ -14,7 +14,7 @@ namespace {
 
 std::vector<Column> Columns() {
   return {{.title = i18n::Text("Experiment"), .width = 150},
-          {.title = i18n::Text("What"), .width = 260},
+          {.title = i18n::Text("Title"), .width = 260},
           {.title = i18n::Text("Figure"), .width = 150},
           {.title = i18n::Text("Published"), .number = true},
           {.title = i18n::Text("Planned"), .number = true},
@@ -101,10 +101,10 @@ void ExperimentsPage::open(int row) {
   const absl::StatusOr<run::RunConfig> config = reproduce::ConfigOf(run, {});
   const absl::Status status = config.ok() ? run::CheckRun(*config).status() : config.status();
   if (!status.ok()) {
-    return Say(
-        !reproduce::OpenNames(run).empty()
-            ? tr("Choose Plan all, which first finds values that the publication does not give.")
-            : QString::fromStdString(std::string(status.message())));
+    return Say(!reproduce::OpenNames(run).empty()
+                   ? tr("The publication does not give all values. Choose \"Plan all\": it finds "
+                        "the missing values first.")
+                   : QString::fromStdString(std::string(status.message())));
   }
   Say(tr("%1 is shown above.").arg(QString::fromStdString(id->text)));
   Q_EMIT editRequested(*config);
@@ -158,8 +158,8 @@ void ExperimentsPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   const QJsonObject summary = result.value(QLatin1String("summary")).toObject();
   const auto number = [&](const char* key) { return summary.value(QLatin1String(key)).toInt(); };
-  Say(tr("%1 of %2 experiments were run. %3 of %4 published figures are within tolerance. %5 of %6 "
-         "orders and ratios hold.")
+  Say(tr("%1 of %2 experiments were run. %3 of %4 published values are within tolerance. %5 of %6 "
+         "published comparisons (orders and ratios) hold.")
           .arg(number("run"))
           .arg(number("experiments"))
           .arg(number("published_within"))

@@ -24,7 +24,7 @@ FitPage::FitPage(const StudyPrograms& programs, QWidget* parent)
       fit_(new FitControls(
           this, controls_,
           {.name = "fitBudget",
-           .budget_tip = tr("Memory budget, for example 24GiB; empty: the device's memory"),
+           .budget_tip = tr("Memory budget, for example 24GiB. If empty, the device's memory"),
            .make_tip = tr("Plan combinations of techniques, as `vramscope fit` does"),
            .use = tr("Use %1"),
            .use_tip = tr("Plan and show this proposal; Ctrl+Z undoes it")},
@@ -92,7 +92,7 @@ void FitPage::Show(const QJsonObject& result) {
     if (batch > 0) more += i18n::Format("; largest batch {}", batch);
     if (seq > 0) more += i18n::Format(", longest sequence {}", seq);
     AddFitRow(table,
-              i18n::Format("{}. needs {}", proposals_.size(),
+              i18n::Format("{}. Needs {}", proposals_.size(),
                            SignedSize(proposal.value(QLatin1String("needed")).toDouble())),
               "", fmt::format("{:.1f} ms", proposal.value(QLatin1String("step_ms")).toDouble()),
               more, true);

@@ -35,7 +35,7 @@ bool AddStartRow(Table& table, const QJsonObject& start) {
   const bool fits = start.value(QLatin1String("fits")).toBool();
   if (!start.isEmpty())
     AddFitRow(table,
-              i18n::Format("As it is: needs {}",
+              i18n::Format("Unchanged: needs {}",
                            SignedSize(start.value(QLatin1String("needed")).toDouble())),
               "", fmt::format("{:.1f} ms", start.value(QLatin1String("step_ms")).toDouble()),
               fits ? i18n::Text("fits") : i18n::Text("does not fit"), true);

@@ -12,7 +12,7 @@ namespace vramscope::ui {
 Table FitTable();
 void AddFitRow(Table& table, std::string name, std::string saves, std::string time, std::string why,
                bool marked);
-// Adds "As it is: needs 12.00 GiB" for `start`, the plan without changes. Returns whether it fits.
+// Adds "Unchanged: needs 12.00 GiB" for `start`, the plan without changes. Returns whether it fits.
 bool AddStartRow(Table& table, const QJsonObject& start);
 // Returns a text such as "fits; training semantics unchanged" for a proposal of `fit --json`.
 std::string FitVerdict(const QJsonObject& proposal);

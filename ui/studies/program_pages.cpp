@@ -89,7 +89,7 @@ void ProgramStudyPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
   const bool same = request_.script == asked_.script && request_.device == asked_.device;
   Say(same ? found_
-           : tr("%1 These results are of %2 on %3.")
+           : tr("%1 These results are for %2 on %3.")
                  .arg(found_, Text(asked_.script.substr(asked_.script.rfind('/') + 1)),
                       Text(asked_.device)));
 }
@@ -107,16 +107,16 @@ ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
           this, controls_,
           {.name = "programFitBudget",
            .budget_tip = tr("GPU memory that the program may use, such as 24GiB"),
-           .make_tip = tr(
-               "Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` "
-               "does. Techniques are switched on from outside. The search takes up to a minute"),
+           .make_tip = tr("Search for techniques with which the program fits, as `vramscope fit -- "
+                          "PROGRAM` does. vramscope switches the techniques on from outside. The "
+                          "search takes up to a minute"),
            .use = tr("Open %1"),
-           .use_tip = tr("Plan this proposal in a tab of its own, compared with the program")},
+           .use_tip = tr("Plan this proposal in a new tab, and compare it with the program")},
           [this] { makeItFit(); }, [this](int proposal) { open(proposal); })) {
-  fit_->setDefaultBudget(tr("the GPU's"));
+  fit_->setDefaultBudget(tr("GPU memory"));
   view_->setEmptyText(
-      tr("Combinations of techniques with which your program fits, and the lines to write. Each "
-         "combination is planned. Enter a budget and press \"Make it fit\"."));
+      tr("Combinations of techniques with which your program fits, and the lines of code to write. "
+         "Each combination is planned. Enter a budget and press \"Make it fit\"."));
 }
 
 void ProgramFitPage::makeItFit() {
@@ -145,7 +145,7 @@ void ProgramFitPage::ShowResult(const QJsonObject& result) {
     std::vector<std::string> names;
     for (const QJsonValue& toggle : toggles) names.push_back(ToggleText(toggle.toObject()));
     const double needs = proposal.value(QLatin1String("needed")).toDouble();
-    AddFitRow(table, i18n::Format("{}. needs {}", proposals_.size() + 1, SignedSize(needs)),
+    AddFitRow(table, i18n::Format("{}. Needs {}", proposals_.size() + 1, SignedSize(needs)),
               SignedSize(needed - needs), FactorText(proposal), FitVerdict(proposal), true);
     for (const QJsonValue& each : toggles) {
       const QJsonObject toggle = each.toObject();
@@ -184,7 +184,8 @@ ProgramWaterfallPage::ProgramWaterfallPage(const StudyPrograms& programs, QWidge
           [this](const std::vector<std::string>& order) {
             if (!busy()) DrawInOrder(order);
           })) {
-  bars_->addButton(tr("Open"), tr("Plan the program up to the selected bar, in a tab of its own"),
+  bars_->addButton(tr("Open"),
+                   tr("Plan the program with the techniques up to the selected bar, in a new tab"),
                    [this] { Open(view_->currentIndex().row()); });
   connect(view_, &QTableView::doubleClicked, this,
           [this](const QModelIndex& index) { Open(index.row()); });

@@ -66,7 +66,8 @@ QString FitControls::found(const QJsonObject& result, const QString& none) {
              .arg(plans)
              .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1) +
          (result.value(QLatin1String("cut_short")).toBool()
-              ? tr(" The time limit was reached: other combinations may fit with smaller changes.")
+              ? tr(" The search reached its time limit. Other combinations may fit with smaller "
+                   "changes.")
               : QString());
 }
 
@@ -80,10 +81,10 @@ WaterfallControls::WaterfallControls(QWidget* page, const Parts& parts, const QS
       area_(new QScrollArea) {
   bars_->setToolTip(tr("Drag a bar to another place in the order"));
   addButton(tr("Draw"), draw_tip, draw);
-  addButton(
-      tr("Up"),
-      tr("Move the selected bar earlier (Alt+Up): its saving depends on the techniques before it"),
-      [this] { move(-1); });
+  addButton(tr("Up"),
+            tr("Move the selected bar earlier (Alt+Up). What a technique saves depends on the "
+               "techniques before it"),
+            [this] { move(-1); });
   addButton(tr("Down"), tr("Move the selected bar later (Alt+Down)"), [this] { move(1); });
   for (const auto& [key, by] : {std::pair{Qt::Key_Up, -1}, std::pair{Qt::Key_Down, 1}})
     connect(new QShortcut(QKeySequence(Qt::ALT | key), page, nullptr, nullptr,

@@ -62,14 +62,15 @@ VaryPage::VaryPage(const StudyPrograms& programs, QWidget* parent)
   argument_->setObjectName(QStringLiteral("varyArgument"));
   argument_->setPlaceholderText(QStringLiteral("--batch-size=1..64"));
   argument_->setToolTip(
-      tr("An argument of your program and its values: --batch-size=1..64 (doubled each time) or "
-         "--seq=512,1024. Put blanks between several arguments; every combination is planned"));
+      tr("An argument of your program and its values, such as --batch-size=1..64 (each value is "
+         "twice the previous one) or --seq=512,1024. Separate several arguments with spaces. Every "
+         "combination is planned"));
   argument_->setAccessibleName(tr("Argument and values"));
   argument_->setMinimumWidth(180);
   setFocusProxy(argument_);
   budget_->setObjectName(QStringLiteral("varyBudget"));
   budget_->setMaximumWidth(90);
-  budget_->setPlaceholderText(tr("the GPU's"));
+  budget_->setPlaceholderText(tr("GPU memory"));
   budget_->setToolTip(tr("GPU memory that the program may use, such as 24GiB"));
   budget_->setAccessibleName(tr("Budget"));
   auto* start = new QPushButton(tr("Vary"));
@@ -164,8 +165,8 @@ void VaryPage::ShowResult(const QJsonObject& result) {
   model_->setTable(std::move(table));
   const QJsonValue largest = result.value(QLatin1String("largest"));
   const int count = result.value(QLatin1String("plans")).toInt();
-  const QString plans = (count == 1 ? tr("%1 plan in %2 s. Click a point to open its plan.")
-                                    : tr("%1 plans in %2 s. Click a point to open its plan."))
+  const QString plans = (count == 1 ? tr("%1 plan made in %2 s. Click a point to open its plan.")
+                                    : tr("%1 plans made in %2 s. Click a point to open its plan."))
                             .arg(count)
                             .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1);
   if (!largest.isDouble() || names_.empty()) return Found(plans);

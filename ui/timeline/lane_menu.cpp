@@ -40,8 +40,8 @@ LaneMenu::LaneMenu(TimelineModel* model, const Lane* lane, std::function<void()>
       ->setEnabled(!model_->lane_settings().empty());
   if (s.data->activities() == nullptr) {
     addSeparator();
-    addAction(tr("This trace has no kernels. Use vramscope record (or plan) -- python train.py, or "
-                 "open a torch.profiler trace"))
+    addAction(tr("This trace has no kernels. To get kernels, run vramscope record (or plan) -- "
+                 "python train.py, or open a torch.profiler trace"))
         ->setEnabled(false);
   }
 }

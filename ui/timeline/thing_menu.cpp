@@ -84,7 +84,7 @@ void ThingMenu::AddLikes() {
   const trace::Trace& t = data_->trace();
   if (thing_.block()) {
     const trace::StackId stack = StackOf(t, {thing_.row});
-    addAction(tr("Highlight blocks of the same stack"), this, [this, stack] {
+    addAction(tr("Highlight blocks with the same call stack"), this, [this, stack] {
       const trace::Trace& trace = data_->trace();
       std::vector<trace::AllocationId> blocks;
       for (uint32_t i = 0; i < trace.allocations.size(); ++i)

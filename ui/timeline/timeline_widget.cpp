@@ -20,11 +20,11 @@ TimelineWidget::TimelineWidget(QWidget* parent)
   setAttribute(Qt::WA_OpaquePaintEvent);
   setAccessibleName(tr("Timeline"));
   setAccessibleDescription(
-      tr("Memory over time: wheel zooms, drag selects a range, click selects "
-         "an allocation, P goes to the peak."));
+      tr("Memory over time. The wheel zooms, a drag selects a range, a click selects an "
+         "allocation, and P goes to the peak."));
   impl_->model.SetEmptyText(tr("No run yet").toStdString(),
-                            tr("Choose a model and a GPU, then plan a run.\n"
-                               "Or open a .trace or a memory snapshot: Ctrl+O, or drop it here.")
+                            tr("Choose a model and a GPU, then plan a run.\nOr open a .trace file "
+                               "or a memory snapshot with Ctrl+O, or drop it here.")
                                 .toStdString());
   impl_->ChooseRenderer();
 }

@@ -108,12 +108,13 @@ struct WorkerClient::Impl {
     QObject::connect(&restart, &QTimer::timeout, self, [this] { StartProcess(); });
     QObject::connect(&hello_limit, &QTimer::timeout, self, [this] {
       Kill(EndReason::Of([this] {
-        return i18n::Format("it did not respond within {} s of its start", hello_ms / 1000.0);
+        return i18n::Format("the worker did not respond within {} s of its start",
+                            hello_ms / 1000.0);
       }));
     });
     QObject::connect(&cancel_limit, &QTimer::timeout, self, [this] {
       Kill(EndReason::Of([this] {
-        return i18n::Format("it did not stop within {} s of the request to cancel",
+        return i18n::Format("the worker did not stop within {} s of the request to cancel",
                             cancel_ms / 1000.0);
       }));
     });
@@ -206,10 +207,9 @@ struct WorkerClient::Impl {
     // later.
     QString text = ended;
     text +=
-        QLatin1Char(' ') +
-        FromUtf8(again ? i18n::Text("A new one is being started.")
-                       : i18n::Text(
-                             "It is not restarted automatically; the next run starts a new one."));
+        QLatin1Char(' ') + FromUtf8(again ? i18n::Text("A new worker is being started.")
+                                          : i18n::Text("The worker is not restarted automatically; "
+                                                       "the next run starts a new worker."));
     last_seconds = 0;
     TellLost();  // reports the previous loss
     // Take `queued` now, because a slot of runEnded may queue another run, which must stay queued.
@@ -317,8 +317,8 @@ struct WorkerClient::Impl {
   }
 
   void Garbled(const std::string& why) {
-    EndReason reason =
-        EndReason::Of([&why] { return i18n::Format("its output could not be decoded ({})", why); });
+    EndReason reason = EndReason::Of(
+        [&why] { return i18n::Format("the worker's output could not be decoded ({})", why); });
     if (draining) {
       kill_reason = std::move(reason);
     } else {
@@ -369,8 +369,8 @@ struct WorkerClient::Impl {
           hopeless = true;  // a new process would send the same protocol version
           Kill(EndReason::Of([&hello] {
             return i18n::Format(
-                "it uses protocol {}, but this program uses protocol {}; build both from the same "
-                "version",
+                "the worker uses protocol {}, but this program uses protocol {}; build both from "
+                "the same version",
                 hello.protocol(), kProtocol);
           }));
           return true;

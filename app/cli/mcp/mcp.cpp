@@ -26,9 +26,9 @@ ExitCode Execute(const mcp::Access& access, const std::string& version) {
     }
   }
   if (isatty(STDIN_FILENO) == 1)
-    Note(i18n::Text(
-        "this command speaks the Model Context Protocol on standard input and output. A client "
-        "must start it (docs/mcp.md). Ctrl-D ends it"));
+    Note(
+        i18n::Text("this command speaks the Model Context Protocol on standard input and output. A "
+                   "client must start the command (docs/mcp.md). Press Ctrl-D to exit"));
   // From here on, only the server's messages reach the real standard output. Other output goes to
   // stderr.
   const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -45,23 +45,25 @@ void DeclareMcp(CLI::App* command, Context& context) {
   auto access = std::make_shared<mcp::Access>();
   command
       ->add_option("--folder", access->folders,
-                   "read and write files only within this folder; repeatable (default: all files "
-                   "that the user may read)")
+                   "let agents read and write files only within this folder; repeatable (default: "
+                   "all files that the user may read)")
       ->type_name("FOLDER");
-  command->add_flag("--programs", access->programs,
-                    "let agents plan programs. Their code is executed, isolated from the user's "
-                    "files, which protects against accidents but not against malice");
+  command->add_flag(
+      "--programs", access->programs,
+      "let agents plan programs. vramscope runs the code of these programs isolated from the "
+      "user's files. The isolation protects against accidents, but not against malice");
   command->callback([access, &context] { context.exit_code = Execute(*access, base::Version()); });
 }
 
 }  // namespace
 
 CommandEntry DeclareCommand_mcp() {
-  return {.place = 250,
-          .name = "mcp",
-          .help = "serve agents over the Model Context Protocol, on standard input and output",
-          .example = "mcp --folder /data/traces",
-          .declare = DeclareMcp};
+  return {
+      .place = 250,
+      .name = "mcp",
+      .help = "run a server of the Model Context Protocol for agents, on standard input and output",
+      .example = "mcp --folder /data/traces",
+      .declare = DeclareMcp};
 }
 
 }  // namespace vramscope::cli

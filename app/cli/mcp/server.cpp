@@ -343,7 +343,7 @@ Json Server::RunInChild(Call call, const Message& message) {
   if (!json.is_null() && !trace.empty() && std::filesystem::exists(trace)) json["trace"] = trace;
   std::string text;
   if (failed || json.is_null()) Append(text, outcome->notes);
-  if (failed && text.empty()) text = fmt::format("it ended with status {}", outcome->status);
+  if (failed && text.empty()) text = fmt::format("exit status {}", outcome->status);
   return ToolResult(json, failed || json.is_null(), text);
 }
 

@@ -386,9 +386,9 @@ constexpr std::array<Tool, 10> kTools = {{
      "for a built-in model or a config.json and proposes those that fit the budget. Those that do "
      "not change the training come first. Takes up to a minute.",
      true, &FitSchema, &FitCall},
-    {"estimate", "Estimate by closed formulas",
+    {"estimate", "Estimate by closed-form formulas",
      "Parameters, weights, gradients and optimizer state of a built-in model or a config.json by "
-     "closed formulas. Returns immediately.",
+     "closed-form formulas. Returns immediately.",
      true, &EstimateSchema, &EstimateCall},
     {"devices", "Known GPUs", "The GPUs that plans can be made for, with their memory and rates.",
      true, &DevicesSchema, &DevicesCall},

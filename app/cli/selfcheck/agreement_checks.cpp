@@ -21,34 +21,35 @@ void CheckPhases(const Subject& s, const Json& peak) {
   const Json phases = s.Ask("phases", {}).json;
   const Json& steps = At(phases, "steps");
   const Json& outside = At(phases, "outside_steps");
-  s.report.Equal(TEXT_MARK("steps: `phases` = `info`"), steps.size(),
+  s.report.Equal(TEXT_MARK("`phases` and `info` report the same number of steps"), steps.size(),
                  s.device.empty() ? At(s.info, "steps") : Json(steps.size()));
-  s.report.Equal(TEXT_MARK("measured: `phases` = `info`"), At(phases, "measured"),
-                 At(s.info, "measured"));
+  s.report.Equal(TEXT_MARK("`phases` and `info` report the same value of `measured`"),
+                 At(phases, "measured"), At(s.info, "measured"));
   const uint64_t allocated =
       At(peak, "allocated").is_null() ? 0 : At(peak, "allocated").get<uint64_t>();
   const uint64_t reserved =
       At(peak, "peak_reserved").is_null() ? 0 : At(peak, "peak_reserved").get<uint64_t>();
   for (const Json* rows : {&steps, &outside}) {
-    s.report.True(TEXT_MARK("allocated in each phase <= peak"),
+    s.report.True(TEXT_MARK("no phase has more allocated memory than the peak"),
                   Highest(*rows, "peak_allocated") <= allocated);
-    s.report.True(TEXT_MARK("reserved in each phase <= peak"),
+    s.report.True(TEXT_MARK("no phase has more reserved memory than the peak"),
                   Highest(*rows, "peak_reserved") <= reserved);
   }
   const Json& step = At(peak, "at", "step");
   for (const Json& row : steps) {
     const std::string name = i18n::English("step {}", At(row, "index").dump()) + ": ";
     if (At(row, "index") == step)
-      s.report.Equal(name + TEXT_MARK("peak: `phases` = `peak`"), At(row, "peak_allocated"),
-                     At(peak, "allocated"));
+      s.report.Equal(
+          name + TEXT_MARK("`phases` and `peak` report the same peak of allocated memory"),
+          At(row, "peak_allocated"), At(peak, "allocated"));
     if (!At(row, "total_ms").is_number()) continue;
     const double total = At(row, "total_ms").get<double>();
     double parts = 0;
     for (const char* key : {"forward_ms", "backward_ms", "optimizer_ms"})
       if (At(row, key).is_number()) parts += At(row, key).get<double>();
-    s.report.True(name + TEXT_MARK("time of the phases <= time of the step"),
+    s.report.True(name + TEXT_MARK("the phases of the step do not take longer than the step"),
                   parts <= total * 1.000001 + 1e-6, fmt::format("{} ms of {} ms", parts, total));
-    s.report.True(name + TEXT_MARK("begin <= end"),
+    s.report.True(name + TEXT_MARK("the step does not end before it begins"),
                   At(row, "begin_ns").get<int64_t>() <= At(row, "end_ns").get<int64_t>());
   }
 }
@@ -56,23 +57,24 @@ void CheckPhases(const Subject& s, const Json& peak) {
 void CheckExplained(const Subject& s, const Json& peak) {
   const Json oom = At(s.Ask("explain", {"--page", "oom", "--no-replay"}).json, "oom");
   if (s.device.empty())
-    s.report.Equal(TEXT_MARK("failed allocations: `explain` = `info`"), At(oom, "count"),
-                   At(s.info, "out_of_memory"));
+    s.report.Equal(TEXT_MARK("`explain` and `info` report the same number of failed allocations"),
+                   At(oom, "count"), At(s.info, "out_of_memory"));
   for (const Json& event : At(oom, "events")) {
     const std::string number = At(event, "event").dump();
     const Json then = s.Ask("peak", {"--event", number, "--top", "1"}).json;
     for (const char* key : {"allocated", "requested", "reserved", "by_category"})
       s.report.Equal(
-          i18n::English("out of memory at event {}, {}: `explain` = `peak`", number, key),
+          i18n::English("at the out-of-memory event {}, `explain` and `peak` report the same `{}`",
+                        number, key),
           At(event, key), At(then, key));
   }
   const Json sites = At(s.Ask("explain", {"--page", "sites", "--top", "1000000"}).json, "sites");
   const uint64_t older = At(s.info, "older_allocations").get<uint64_t>();
   if (s.device.empty() && At(s.info, "content") == "run")
-    s.report.Equal(TEXT_MARK("allocations: sum of the call sites = `info`"),
-                   Sum(At(sites, "sites"), "count"),
-                   At(s.info, "allocations").get<uint64_t>() - older);
-  s.report.Equal(TEXT_MARK("call sites: count = length of the list"), At(sites, "count"),
+    s.report.Equal(
+        TEXT_MARK("the allocations of all call sites add up to the number that `info` reports"),
+        Sum(At(sites, "sites"), "count"), At(s.info, "allocations").get<uint64_t>() - older);
+  s.report.Equal(TEXT_MARK("`count` is the number of listed call sites"), At(sites, "count"),
                  At(sites, "sites").size());
   const Answer reclaim = s.Ask("explain", {"--page", "reclaim"});
   if (!reclaim.ok()) return;  // cannot be replayed; replay_checks reports why
@@ -82,10 +84,11 @@ void CheckExplained(const Subject& s, const Json& peak) {
           .json,
       "fragmentation");
   for (const char* key : {"allocated", "reserved", "cached", "holes"})
-    s.report.Equal(
-        i18n::English("{} when the most memory is unused: page reclaim = page fragmentation", key),
-        At(r, key), At(then, key));
-  s.report.True(TEXT_MARK("reserved when the most memory is unused <= peak reserved"),
+    s.report.Equal(i18n::English("when the most memory is unused, the pages `reclaim` and "
+                                 "`fragmentation` report the same `{}`",
+                                 key),
+                   At(r, key), At(then, key));
+  s.report.True(TEXT_MARK("when the most memory is unused, reserved memory is not above its peak"),
                 At(r, "reserved").get<uint64_t>() <= At(peak, "peak_reserved").get<uint64_t>());
 }
 
@@ -94,24 +97,25 @@ void CheckExplained(const Subject& s, const Json& peak) {
 void CheckAgreement(const Subject& s) {
   s.Begin(TEXT_MARK("commands agree"));
   const Json peak = s.Ask("peak", {"--top", "1"}).json;
-  s.report.Equal(TEXT_MARK("peak allocated: `info` = `peak`"), At(s.of_device, "allocated"),
-                 At(peak, "allocated"));
-  s.report.Equal(TEXT_MARK("peak allocated: library = `peak`"), s.peak.allocated,
-                 At(peak, "allocated"));
-  s.report.Equal(TEXT_MARK("peak reserved: `info` = `peak`"), At(s.of_device, "reserved"),
-                 At(peak, "peak_reserved"));
-  s.report.Equal(TEXT_MARK("allocations: `info` = rows of the trace"),
+  s.report.Equal(TEXT_MARK("`info` and `peak` report the same peak of allocated memory"),
+                 At(s.of_device, "allocated"), At(peak, "allocated"));
+  s.report.Equal(
+      TEXT_MARK("the analysis library and `peak` report the same peak of allocated memory"),
+      s.peak.allocated, At(peak, "allocated"));
+  s.report.Equal(TEXT_MARK("`info` and `peak` report the same peak of reserved memory"),
+                 At(s.of_device, "reserved"), At(peak, "peak_reserved"));
+  s.report.Equal(TEXT_MARK("`info` reports as many allocations as the trace contains"),
                  At(s.of_device, "allocations"), s.trace->allocations.size());
   for (const Json& memory : At(s.info, "device_memory"))
     if (At(memory, "device") == At(s.of_device, "device"))
-      s.report.Equal(TEXT_MARK("device memory: `info` = `peak`"), memory,
+      s.report.Equal(TEXT_MARK("`info` and `peak` report the same device memory"), memory,
                      At(peak, "device_memory"));
   CheckPhases(s, peak);
   CheckExplained(s, peak);
 }
 
 void CheckBudget(const Subject& s) {
-  s.Begin(TEXT_MARK("check passes with the needed memory and fails with less"));
+  s.Begin(TEXT_MARK("`check` passes with the needed memory as the budget, and fails with less"));
   const Answer judged = s.Ask("check", {"--budget", "1048575TiB"});
   if (!judged.json.is_object()) {
     // If no GPU memory was recorded, `check` must refuse the file.
@@ -120,29 +124,37 @@ void CheckBudget(const Subject& s) {
   }
   const Json& c = judged.json;
   const Json& needed = At(c, "needed");
-  s.report.Equal(TEXT_MARK("peak allocated: `check` = `info`"), At(c, "peak", "allocated"),
-                 At(s.of_device, "allocated"));
-  s.report.Equal(TEXT_MARK("peak reserved: `check` = `info`"), At(c, "peak", "reserved"),
-                 At(s.of_device, "reserved"));
-  s.report.Equal(TEXT_MARK("allocated: sum of the categories = total"),
+  s.report.Equal(TEXT_MARK("`check` and `info` report the same peak of allocated memory"),
+                 At(c, "peak", "allocated"), At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("`check` and `info` report the same peak of reserved memory"),
+                 At(c, "peak", "reserved"), At(s.of_device, "reserved"));
+  s.report.Equal(TEXT_MARK("the categories add up to the allocated memory"),
                  Sum(At(c, "peak_by_category")), At(c, "peak", "allocated"));
-  s.report.Equal(TEXT_MARK("budget of 1048575 TiB: 0 bytes too much"), At(c, "over"), 0);
+  s.report.Equal(TEXT_MARK("with a budget of 1048575 TiB, `check` reports an excess of 0 bytes"),
+                 At(c, "over"), 0);
   if (!needed.is_number_integer())
     return s.report.True(TEXT_MARK("`check` reports the needed memory"), false, c.dump());
   const uint64_t bytes = needed.get<uint64_t>();
   s.report.True(
-      TEXT_MARK("needed memory >= peak reserved + context"),
+      TEXT_MARK("the needed memory is at least the peak of reserved memory plus the CUDA context"),
       bytes >= At(c, "peak", "reserved").get<uint64_t>() + At(c, "context").get<uint64_t>());
   if (bytes <= uint64_t{1} << 20) return;  // --budget accepts no smaller value
   const bool out_of_memory = At(c, "out_of_memory") == true && At(c, "went_on") != true;
   const Answer enough = s.Ask("check", {"--budget", fmt::format("{}", bytes)});
-  s.report.Equal(TEXT_MARK("budget of the needed memory: exit status as expected"),
-                 enough.exit_code, int{out_of_memory ? kBadInput : kDone});
-  s.report.Equal(TEXT_MARK("budget of the needed memory: 0 bytes too much"),
-                 At(enough.json, "over"), 0);
+  s.report.Equal(
+      TEXT_MARK("with the needed memory as the budget, `check` exits with the expected status"),
+      enough.exit_code, int{out_of_memory ? kBadInput : kDone});
+  s.report.Equal(
+      TEXT_MARK("with the needed memory as the budget, `check` reports an excess of 0 bytes"),
+      At(enough.json, "over"), 0);
   const Answer less = s.Ask("check", {"--budget", fmt::format("{}", bytes - 1)});
-  s.report.Equal(TEXT_MARK("budget of one byte less: exit status 1"), less.exit_code, int{kNo});
-  s.report.Equal(TEXT_MARK("budget of one byte less: 1 byte too much"), At(less.json, "over"), 1);
+  s.report.Equal(
+      TEXT_MARK(
+          "with 1 byte less than the needed memory as the budget, `check` exits with status 1"),
+      less.exit_code, int{kNo});
+  s.report.Equal(TEXT_MARK("with 1 byte less than the needed memory as the budget, `check` reports "
+                           "an excess of 1 byte"),
+                 At(less.json, "over"), 1);
 }
 
 void CheckRequests(const Subject& s) {
@@ -166,14 +178,14 @@ void CheckRequests(const Subject& s) {
         live -= bytes[static_cast<size_t>(r.allocation)];
     }
   }
-  s.report.Equal(TEXT_MARK("allocations: `requests` = `info`"), allocations,
-                 At(s.of_device, "allocations"));
-  s.report.Equal(TEXT_MARK("peak allocated: `requests` = `info`"), most,
+  s.report.Equal(TEXT_MARK("`requests` and `info` report the same number of allocations"),
+                 allocations, At(s.of_device, "allocations"));
+  s.report.Equal(TEXT_MARK("`requests` and `info` report the same peak of allocated memory"), most,
                  At(s.of_device, "allocated"));
   const uint64_t freed = static_cast<uint64_t>(
       std::ranges::count_if(s.trace->allocations.free_event,
                             [](trace::EventIndex event) { return event != trace::kNoEvent; }));
-  s.report.Equal(TEXT_MARK("frees: `requests` = rows of the trace"), frees, freed);
+  s.report.Equal(TEXT_MARK("`requests` reports as many frees as the trace contains"), frees, freed);
 }
 
 void CheckKernels(const Subject& s) {
@@ -185,8 +197,8 @@ void CheckKernels(const Subject& s) {
     const Answer answer = s.Ask("kernels", {"--by", by, "--top", "1"});
     const Json& groups = At(answer.json, "groups");
     const std::string where = fmt::format("--by {}: ", by);
-    s.report.Equal(where + TEXT_MARK("time: sum of the groups = total"), Sum(groups, "takes_ns"),
-                   At(answer.json, "takes_ns"));
+    s.report.Equal(where + TEXT_MARK("the times of all groups add up to the total time"),
+                   Sum(groups, "takes_ns"), At(answer.json, "takes_ns"));
     if (takes.is_null()) {
       takes = At(answer.json, "takes_ns");
       count = Sum(groups, "count");
@@ -198,7 +210,9 @@ void CheckKernels(const Subject& s) {
     for (const Json& group : groups)
       if (At(group, "name") == "kernel" || At(group, "name") == "memcpy")
         both += At(group, "count").get<uint64_t>();
-    s.report.Equal(where + TEXT_MARK("kernels and copies: `kernels` = `info`"), both, work);
+    s.report.Equal(
+        where + TEXT_MARK("`kernels` and `info` report the same number of kernels and copies"),
+        both, work);
   }
 }
 

@@ -33,11 +33,13 @@ void ComparePeaks(const Subject& s, const Json& info, bool reserved) {
   const Json& peaks = At(info, "peaks");
   if (!peaks.is_array() || peaks.size() != 1)
     return s.report.Equal(TEXT_MARK("the exported file has one device"), peaks.size(), 1);
-  s.report.Equal(TEXT_MARK("peak allocated: exported file = `info`"), At(peaks[0], "allocated"),
-                 At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("`info` reports the same peak of allocated memory for the exported file "
+                           "as for the original"),
+                 At(peaks[0], "allocated"), At(s.of_device, "allocated"));
   if (reserved)
-    s.report.Equal(TEXT_MARK("peak reserved: exported file = `info`"), At(peaks[0], "reserved"),
-                   At(s.of_device, "reserved"));
+    s.report.Equal(TEXT_MARK("`info` reports the same peak of reserved memory for the exported "
+                             "file as for the original"),
+                   At(peaks[0], "reserved"), At(s.of_device, "reserved"));
 }
 
 Json Read(const Subject& s, const std::string& command, const std::string& path,
@@ -51,7 +53,8 @@ Json Read(const Subject& s, const std::string& command, const std::string& path,
 }
 
 void CheckSnapshot(const Subject& s) {
-  s.Begin(TEXT_MARK("export --to snapshot, read again"));
+  s.Begin(
+      TEXT_MARK("the file that `export --to snapshot` wrote has the values of the original file"));
   if (!s.has_segments()) return s.report.Skip(TEXT_MARK("the file has no segments"));
   const std::optional<std::string> path = Export(s, "snapshot");
   if (!path) return;
@@ -63,8 +66,10 @@ void CheckSnapshot(const Subject& s) {
                  s.device.empty() ? At(s.info, "out_of_memory") : At(info, "out_of_memory"));
   const Json before = s.Ask("peak", {"--top", "1"}).json, after = Read(s, "peak", *path);
   for (const char* key : {"allocated", "requested", "reserved", "peak_reserved", "by_category"})
-    s.report.Equal(i18n::English("at the peak, {}: exported file = `peak`", key), At(after, key),
-                   At(before, key));
+    s.report.Equal(
+        i18n::English("`peak` reports the same `{}` for the exported file as for the original",
+                      key),
+        At(after, key), At(before, key));
 }
 
 // Compares the highest values of the exported counters with the peaks.
@@ -75,22 +80,26 @@ void CheckCounters(const Subject& s, const Json& events) {
     uint64_t& most = highest[At(event, "name").get<std::string>()];
     most = std::max(most, At(event, "args", "bytes").get<uint64_t>());
   }
-  s.report.Equal(TEXT_MARK("peak allocated: maximum of the counter = `info`"), highest["allocated"],
-                 At(s.of_device, "allocated"));
-  s.report.Equal(TEXT_MARK("peak reserved: maximum of the counter = `info`"), highest["reserved"],
-                 At(s.of_device, "reserved"));
+  s.report.Equal(
+      TEXT_MARK("the counter's maximum is the peak of allocated memory that `info` reports"),
+      highest["allocated"], At(s.of_device, "allocated"));
+  s.report.Equal(
+      TEXT_MARK("the counter's maximum is the peak of reserved memory that `info` reports"),
+      highest["reserved"], At(s.of_device, "reserved"));
 }
 
 void CheckChrome(const Subject& s) {
-  s.Begin(TEXT_MARK("export --to chrome, read again"));
+  s.Begin(
+      TEXT_MARK("the file that `export --to chrome` wrote has the values of the original file"));
   const std::optional<std::string> path = Export(s, "chrome");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
   if (!text.ok())
-    return s.report.True(TEXT_MARK("the file can be read"), false,
+    return s.report.True(TEXT_MARK("the exported file can be read"), false,
                          std::string(text.status().message()));
   const Json json = Json::parse(*text, nullptr, false);
-  if (json.is_discarded()) return s.report.True(TEXT_MARK("the file is JSON"), false);
+  if (json.is_discarded())
+    return s.report.True(TEXT_MARK("the exported file is valid JSON"), false);
   CheckCounters(s, At(json, "traceEvents"));
   const Json info = Read(s, "info", *path);
   ComparePeaks(s, info, true);
@@ -98,8 +107,10 @@ void CheckChrome(const Subject& s) {
   for (const char* key : {"kernels", "copies", "collectives", "out_of_memory"})
     // without activities, the exporter makes kernels from operators, so the counts differ
     if (s.trace->activities.size() > 0)
-      s.report.Equal(i18n::English("{}: exported file = `info`", key), At(info, key),
-                     At(s.info, key));
+      s.report.Equal(
+          i18n::English("`info` reports the same `{}` for the exported file as for the original",
+                        key),
+          At(info, key), At(s.info, key));
 }
 
 // Splits one line into its fields, and removes the quotes around quoted fields.
@@ -118,12 +129,13 @@ std::vector<std::string> Fields(std::string_view line) {
 }
 
 void CheckCsv(const Subject& s) {
-  s.Begin(TEXT_MARK("export --to csv, added up"));
+  s.Begin(
+      TEXT_MARK("the rows that `export --to csv` wrote add up to the totals of the original file"));
   const std::optional<std::string> path = Export(s, "csv");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
   if (!text.ok())
-    return s.report.True(TEXT_MARK("the file can be read"), false,
+    return s.report.True(TEXT_MARK("the exported file can be read"), false,
                          std::string(text.status().message()));
   uint64_t rows = 0, requested = 0, rounded = 0, alive = 0;
   size_t column[3] = {0, 0, 0};
@@ -151,26 +163,31 @@ void CheckCsv(const Subject& s) {
     requested_here += t.bytes[i];
     rounded_here += t.bytes_rounded[i];
   }
-  s.report.Equal(TEXT_MARK("allocations: rows of the CSV = `info`"), rows,
+  s.report.Equal(TEXT_MARK("the CSV contains as many allocations as `info` reports"), rows,
                  At(s.of_device, "allocations"));
-  s.report.Equal(TEXT_MARK("bytes requested: CSV = rows of the trace"), requested, requested_here);
-  s.report.Equal(TEXT_MARK("bytes of blocks: CSV = rows of the trace"), rounded, rounded_here);
-  s.report.Equal(TEXT_MARK("live at the end: CSV = rows of the trace"), alive,
-                 static_cast<uint64_t>(std::ranges::count(t.free_event, trace::kNoEvent)));
+  s.report.Equal(TEXT_MARK("the CSV and the trace have the same total of requested bytes"),
+                 requested, requested_here);
+  s.report.Equal(
+      TEXT_MARK("the blocks in the CSV have the same total size as the blocks in the trace"),
+      rounded, rounded_here);
+  s.report.Equal(TEXT_MARK("the CSV and the trace have the same number of live blocks at the end"),
+                 alive, static_cast<uint64_t>(std::ranges::count(t.free_event, trace::kNoEvent)));
 }
 
 // Adds up entries of the form [time, action, bytes, category]. Actions 1 and 2 add a block, two
 // entries with action 3 change a category, and action 4 removes a block.
 void CheckTimeline(const Subject& s) {
-  s.Begin(TEXT_MARK("export --to memory-timeline, added up"));
+  s.Begin(
+      TEXT_MARK("the rows that `export --to memory-timeline` wrote add up to the totals of the "
+                "original file"));
   const std::optional<std::string> path = Export(s, "memory-timeline");
   if (!path) return;
   const absl::StatusOr<std::string> text = trace::ReadWholeInput(*path, kMostText);
   if (!text.ok())
-    return s.report.True(TEXT_MARK("the file can be read"), false,
+    return s.report.True(TEXT_MARK("the exported file can be read"), false,
                          std::string(text.status().message()));
   const Json json = Json::parse(*text, nullptr, false);
-  if (!json.is_array()) return s.report.True(TEXT_MARK("the file is a list in JSON"), false);
+  if (!json.is_array()) return s.report.True(TEXT_MARK("the exported file is a JSON array"), false);
   int64_t now = 0, most = 0;
   std::map<int64_t, int64_t> by_category;
   uint64_t allocations = 0;
@@ -187,20 +204,21 @@ void CheckTimeline(const Subject& s) {
     allocations += action == 1 || action == 2;
   }
   s.report.True(TEXT_MARK("each row has four values"), well_formed);
-  s.report.Equal(TEXT_MARK("peak allocated: timeline = `info`"), most,
-                 At(s.of_device, "allocated"));
-  s.report.Equal(TEXT_MARK("allocations: timeline = `info`"), allocations,
-                 At(s.of_device, "allocations"));
+  s.report.Equal(
+      TEXT_MARK("the exported timeline has the peak of allocated memory that `info` reports"), most,
+      At(s.of_device, "allocated"));
+  s.report.Equal(TEXT_MARK("the exported timeline contains as many allocations as `info` reports"),
+                 allocations, At(s.of_device, "allocations"));
   int64_t sum = 0;
   bool negative = false;
   for (const auto& [category, bytes] : by_category) {
     sum += bytes;
     negative = negative || bytes < 0;
   }
-  s.report.True(TEXT_MARK("each category >= 0 at the end"), !negative);
+  s.report.True(TEXT_MARK("no category is negative at the end"), !negative);
   s.report.Equal(
-      TEXT_MARK("allocated at the end: timeline = curve"), sum,
-      s.curves.size() == 0 ? uint64_t{0} : uint64_t{s.curves.allocated[s.curves.size() - 1]});
+      TEXT_MARK("the exported timeline and the memory curve end with the same allocated memory"),
+      sum, s.curves.size() == 0 ? uint64_t{0} : uint64_t{s.curves.allocated[s.curves.size() - 1]});
 }
 
 }  // namespace
@@ -208,7 +226,7 @@ void CheckTimeline(const Subject& s) {
 void CheckExports(const Subject& s) {
   if (s.commands.folder().path().empty()) {
     s.Begin("exports");
-    return s.report.Skip(TEXT_MARK("no folder for temporary files"));
+    return s.report.Skip(TEXT_MARK("there is no folder for temporary files; set TMPDIR"));
   }
   CheckSnapshot(s);
   CheckChrome(s);
@@ -217,10 +235,10 @@ void CheckExports(const Subject& s) {
 }
 
 void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& whole) {
-  s.report.Begin(TEXT_MARK("saved as a .trace, read again"));
+  s.report.Begin(TEXT_MARK("the saved .trace has the values of the original file"));
   const std::string path = s.commands.folder() / "saved.trace";
   if (s.commands.folder().path().empty())
-    return s.report.Skip(TEXT_MARK("no folder for temporary files"));
+    return s.report.Skip(TEXT_MARK("there is no folder for temporary files; set TMPDIR"));
   const absl::Status written = WriteTrace(*whole, path);
   if (!written.ok())
     return s.report.True(TEXT_MARK("the .trace can be written"), false,
@@ -232,18 +250,19 @@ void CheckSaved(const Subject& s, const std::shared_ptr<const trace::Trace>& who
   for (const auto& [key, value] : s.info.items())
     if (key != "producer" && key != "warnings" && key != "config")
       s.report.Equal(
-          i18n::English("`info`, {}: saved file = original", key),
+          i18n::English("`info` reports the same `{}` for the saved file as for the original", key),
           value.is_null() && At(info, key.c_str()).is_null() ? Json("null") : At(info, key.c_str()),
           value.is_null() ? Json("null") : value);
   const Json outline = s.commands.Run({"info", "--outline", path, "--json"}).json;
   for (const char* key : {"events", "allocations", "slices", "time_span_ns"})
     if (!At(info, key).is_null())
-      s.report.Equal(i18n::English("{}: `info --outline` = `info`", key), At(outline, key),
-                     At(info, key));
+      s.report.Equal(i18n::English("`info --outline` and `info` report the same `{}`", key),
+                     At(outline, key), At(info, key));
   if (s.device.empty()) {
     for (const char* key : {"allocated", "reserved"})
-      s.report.Equal(i18n::English("peak {}: `info --outline` = `info`", key),
-                     At(outline, "peak", key), At(info, "peak", key));
+      s.report.Equal(
+          i18n::English("`info --outline` and `info` report the same peak of {} memory", key),
+          At(outline, "peak", key), At(info, "peak", key));
   }
 }
 

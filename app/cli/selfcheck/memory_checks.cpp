@@ -47,25 +47,31 @@ void CheckFragmentation(const Subject& s, const std::string& at, const Json& f) 
     for (const char* key : keys) all += Number(At(f, key));
     return all;
   };
-  s.report.Equal(at + TEXT_MARK("requested + rounding + tails = allocated"),
-                 sum({"requested", "rounding", "tails"}), At(f, "allocated"));
-  s.report.Equal(at + TEXT_MARK("allocated + holes + cached = reserved + outside all segments"),
+  s.report.Equal(
+      at + TEXT_MARK("requested bytes, rounding and remainders add up to the allocated memory"),
+      sum({"requested", "rounding", "tails"}), At(f, "allocated"));
+  s.report.Equal(at + TEXT_MARK("allocated memory, holes and cached memory add up to reserved "
+                                "memory plus memory outside all segments"),
                  sum({"allocated", "holes", "cached"}), sum({"reserved", "outside"}));
   const Json& pools = At(f, "pools");
-  s.report.Equal(at + TEXT_MARK("reserved: sum of the pools = total"), Sum(pools, "reserved"),
-                 At(f, "reserved"));
-  s.report.Equal(at + TEXT_MARK("holes: sum of the pools = total"), Sum(pools, "holes"),
-                 At(f, "holes"));
-  s.report.Equal(at + TEXT_MARK("cached: sum of the pools = total"), Sum(pools, "cached"),
-                 At(f, "cached"));
-  s.report.Equal(at + TEXT_MARK("segments: sum of the pools = total"), Sum(pools, "segments"),
-                 At(f, "segments"));
-  s.report.Equal(at + TEXT_MARK("live: sum of the pools = allocated in segments"),
-                 Sum(pools, "live"), sum({"allocated"}) - sum({"outside"}));
-  s.report.Equal(at + TEXT_MARK("holes: sum of the call sites that pin them = total"),
+  s.report.Equal(
+      at + TEXT_MARK("the reserved memory of all pools adds up to the total of reserved memory"),
+      Sum(pools, "reserved"), At(f, "reserved"));
+  s.report.Equal(at + TEXT_MARK("the holes of all pools add up to the total of the holes"),
+                 Sum(pools, "holes"), At(f, "holes"));
+  s.report.Equal(
+      at + TEXT_MARK("the cached memory of all pools adds up to the total of cached memory"),
+      Sum(pools, "cached"), At(f, "cached"));
+  s.report.Equal(at + TEXT_MARK("the segments of all pools add up to the total number of segments"),
+                 Sum(pools, "segments"), At(f, "segments"));
+  s.report.Equal(
+      at + TEXT_MARK("the live bytes of all pools add up to the allocated memory in segments"),
+      Sum(pools, "live"), sum({"allocated"}) - sum({"outside"}));
+  s.report.Equal(at + TEXT_MARK("the holes of all call sites add up to the total of the holes"),
                  Sum(At(f, "pinned_by"), "bytes"), At(f, "holes"));
-  s.report.Equal(at + TEXT_MARK("allocated: sum over the kinds of evidence = total"),
-                 Sum(At(f, "evidence"), "bytes"), At(f, "allocated"));
+  s.report.Equal(
+      at + TEXT_MARK("the bytes of all kinds of evidence add up to the allocated memory"),
+      Sum(At(f, "evidence"), "bytes"), At(f, "allocated"));
 }
 
 void CheckSegments(const Subject& s, const std::string& at, const std::string& event,
@@ -73,10 +79,11 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
   const Answer answer = s.Ask("explain", {"--page", "segments", "--no-replay", "--event", event});
   const Json& segments = At(answer.json, "segments");
   if (!segments.is_array()) return;  // no segments at this event; the sums above are then zero
-  s.report.Equal(at + TEXT_MARK("reserved: sum of the segments = total"), Sum(segments, "bytes"),
-                 At(f, "reserved"));
-  s.report.Equal(at + TEXT_MARK("live: sum of the segments = allocated in segments"),
-                 Sum(segments, "live"), Number(At(f, "allocated")) - Number(At(f, "outside")));
+  s.report.Equal(at + TEXT_MARK("the bytes of all segments add up to the reserved memory"),
+                 Sum(segments, "bytes"), At(f, "reserved"));
+  s.report.Equal(
+      at + TEXT_MARK("the live bytes of all segments add up to the allocated memory in segments"),
+      Sum(segments, "live"), Number(At(f, "allocated")) - Number(At(f, "outside")));
   uint64_t live = 0, free = 0, pending = 0;
   bool gapless = true;
   for (const Json& segment : segments) {
@@ -91,11 +98,15 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
     }
   }
   s.report.True(at + TEXT_MARK("the pieces of each segment have no gaps between them"), gapless);
-  s.report.Equal(at + TEXT_MARK("pending: sum of the pieces = total"), pending, At(f, "pending"));
-  s.report.Equal(at + TEXT_MARK("live + pending pieces = live bytes of the segments"),
-                 live + pending, Sum(segments, "live"));
-  s.report.Equal(at + TEXT_MARK("free pieces = holes + cached"), free,
-                 Number(At(f, "holes")) + Number(At(f, "cached")));
+  s.report.Equal(
+      at + TEXT_MARK("the pending pieces of all segments add up to the total of pending memory"),
+      pending, At(f, "pending"));
+  s.report.Equal(
+      at + TEXT_MARK("the live and pending pieces of all segments add up to the live bytes"),
+      live + pending, Sum(segments, "live"));
+  s.report.Equal(
+      at + TEXT_MARK("the free pieces of all segments add up to the holes and the cached memory"),
+      free, Number(At(f, "holes")) + Number(At(f, "cached")));
 }
 
 }  // namespace
@@ -123,31 +134,32 @@ void CheckMemory(const Subject& s) {
     const auto curve = [&point](const analysis::MemoryCurves::Bytes& bytes) {
       return point ? uint64_t{bytes[*point]} : uint64_t{0};
     };
-    s.report.Equal(at + TEXT_MARK("allocated: curve = `peak`"), curve(s.curves.allocated),
-                   At(peak.json, "allocated"));
-    s.report.Equal(at + TEXT_MARK("requested: curve = `peak`"), curve(s.curves.requested),
-                   At(peak.json, "requested"));
-    s.report.Equal(at + TEXT_MARK("reserved: curve = `peak`"), curve(s.curves.reserved),
-                   At(peak.json, "reserved"));
+    s.report.Equal(at + TEXT_MARK("the memory curve and `peak` report the same allocated memory"),
+                   curve(s.curves.allocated), At(peak.json, "allocated"));
+    s.report.Equal(at + TEXT_MARK("the memory curve and `peak` report the same requested bytes"),
+                   curve(s.curves.requested), At(peak.json, "requested"));
+    s.report.Equal(at + TEXT_MARK("the memory curve and `peak` report the same reserved memory"),
+                   curve(s.curves.reserved), At(peak.json, "reserved"));
     for (const char* key : {"allocated", "requested", "reserved"})
-      s.report.Equal(at + i18n::English("{}: `peak` = `explain`", key), At(peak.json, key),
-                     At(f, key));
-    s.report.Equal(at + TEXT_MARK("context: `peak` = `explain`"), At(peak.json, "at"), At(f, "at"));
-    s.report.Equal(at + TEXT_MARK("allocated: sum of the categories = total"),
+      s.report.Equal(at + i18n::English("`peak` and `explain` report the same `{}`", key),
+                     At(peak.json, key), At(f, key));
+    s.report.Equal(at + TEXT_MARK("`peak` and `explain` report the same context of the event"),
+                   At(peak.json, "at"), At(f, "at"));
+    s.report.Equal(at + TEXT_MARK("the categories add up to the allocated memory"),
                    Sum(At(peak.json, "by_category")), At(peak.json, "allocated"));
     const Json& memory = At(peak.json, "device_memory");
-    s.report.Equal(at + TEXT_MARK("used on the device: sum of the parts = total"),
+    s.report.Equal(at + TEXT_MARK("the parts of the device memory add up to the used memory"),
                    Sum(At(memory, "parts"), "bytes"), At(memory, "used"));
     // This part has two names. It is "blocks" if the file does not contain requested sizes.
     const uint64_t blocks =
         Number(PartOf(memory, "blocks, as requested")) + Number(PartOf(memory, "blocks"));
-    s.report.Equal(at + TEXT_MARK("requested: device_memory = `peak`"), blocks,
-                   At(peak.json, "requested"));
+    s.report.Equal(at + TEXT_MARK("the blocks in `device_memory` add up to the requested bytes"),
+                   blocks, At(peak.json, "requested"));
     // If only the total of reserved memory was recorded, segments cannot be checked.
     if (trace::SegmentRecordOf(*s.trace) == trace::SegmentRecord::kTotalOnly) {
-      s.report.Equal(at + TEXT_MARK("blocks + not in use = reserved"),
-                     blocks + Number(PartOf(memory, "reserved, not in use")),
-                     At(peak.json, "reserved"));
+      s.report.Equal(
+          at + TEXT_MARK("the blocks and the unused memory add up to the reserved memory"),
+          blocks + Number(PartOf(memory, "reserved, not in use")), At(peak.json, "reserved"));
       continue;
     }
     CheckFragmentation(s, at, f);
@@ -156,30 +168,31 @@ void CheckMemory(const Subject& s) {
 }
 
 void CheckGroups(const Subject& s) {
-  s.Begin(TEXT_MARK("groups of the peak add up"));
+  s.Begin(TEXT_MARK("the groups of `peak --by` add up to the peak"));
   Json count, at;
   for (const char* by : {"category", "module", "op", "stack", "phase"}) {
     const Answer peak = s.Ask("peak", {"--by", by, "--top", kAll});
     const Json& json = peak.json;
     const std::string where = fmt::format("--by {}: ", by);
-    s.report.Equal(where + TEXT_MARK("bytes of all groups = allocated"),
+    s.report.Equal(where + TEXT_MARK("the bytes of all groups add up to the allocated memory"),
                    Sum(At(json, "groups"), "bytes"), At(json, "allocated"));
-    s.report.Equal(where + TEXT_MARK("allocated: `peak` = `info`"), At(json, "allocated"),
-                   At(s.of_device, "allocated"));
-    s.report.Equal(where + TEXT_MARK("peak reserved: `peak` = `info`"), At(json, "peak_reserved"),
-                   At(s.of_device, "reserved"));
+    s.report.Equal(where + TEXT_MARK("`peak` and `info` report the same peak of allocated memory"),
+                   At(json, "allocated"), At(s.of_device, "allocated"));
+    s.report.Equal(where + TEXT_MARK("`peak` and `info` report the same peak of reserved memory"),
+                   At(json, "peak_reserved"), At(s.of_device, "reserved"));
     const Json& largest = At(json, "largest");
-    s.report.Equal(where + TEXT_MARK("bytes_rounded of all blocks = allocated"),
+    s.report.Equal(where + TEXT_MARK("the `bytes_rounded` of all blocks add up to `allocated`"),
                    Sum(largest, "bytes_rounded"), At(json, "allocated"));
-    s.report.Equal(where + TEXT_MARK("bytes_requested of all blocks = requested"),
+    s.report.Equal(where + TEXT_MARK("the `bytes_requested` of all blocks add up to `requested`"),
                    Sum(largest, "bytes_requested"), At(json, "requested"));
-    s.report.Equal(where + TEXT_MARK("blocks of all groups = number of blocks"),
+    s.report.Equal(where + TEXT_MARK("the blocks of all groups add up to the number of blocks"),
                    Sum(At(json, "groups"), "count"), largest.size());
     if (at.is_null()) {
       at = At(json, "at");
       count = Sum(At(json, "groups"), "count");
     }
-    s.report.Equal(where + TEXT_MARK("same moment for every --by"), at, At(json, "at"));
+    s.report.Equal(where + TEXT_MARK("every --by reports the same time of the peak"), at,
+                   At(json, "at"));
     s.report.Equal(where + TEXT_MARK("blocks"), count, Sum(At(json, "groups"), "count"));
     if (std::string_view(by) != "category") continue;
     for (const Json& group : At(json, "groups")) {
@@ -188,10 +201,12 @@ void CheckGroups(const Subject& s) {
         if (At(block, "category") == At(group, "name"))
           bytes += At(block, "bytes_rounded").get<uint64_t>();
       const std::string name = At(group, "name").get<std::string>();
-      s.report.Equal(where + name + ": " + TEXT_MARK("bytes of the group = sum of its blocks"),
+      s.report.Equal(where + name + ": " +
+                         TEXT_MARK("the blocks of the group add up to the bytes of the group"),
                      At(group, "bytes"), bytes);
-      s.report.Equal(where + name + ": " + TEXT_MARK("bytes of the group = by_category"),
-                     At(group, "bytes"), At(json, "by_category", name.c_str()));
+      s.report.Equal(
+          where + name + ": " + TEXT_MARK("the group has as many bytes as `by_category` reports"),
+          At(group, "bytes"), At(json, "by_category", name.c_str()));
     }
   }
 }

@@ -25,31 +25,34 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
   }
   if (left_out == 0) return "";
   return i18n::English(
-      "the file has {} whose effects are unknown, because the kind is unknown or no block matches",
+      "the effect of {} of the file is unknown, because vramscope does not know the kind of an "
+      "entry or finds no block for it",
       left_out == 1 ? i18n::English("{} entry", left_out) : i18n::English("{} entries", left_out));
 }
 
 }  // namespace
 
 void CheckReplay(const Subject& s) {
-  s.Begin(TEXT_MARK("replay with the recorded settings equals the recording"));
+  s.Begin(TEXT_MARK("a replay with the recorded settings reproduces the recording"));
   const Answer exact = s.Ask("replay", {});
   if (exact.exit_code == kBadInput) return s.report.Skip(exact.error);
   const Json& r = exact.json;
   if (At(r, "differences") != 0)
     if (std::string why = WhyNotExact(s, r); !why.empty()) return s.report.Skip(std::move(why));
-  s.report.Equal(TEXT_MARK("exit status 0"), exact.exit_code, int{kDone});
-  s.report.Equal(TEXT_MARK("number of differences = 0"), At(r, "differences"), 0);
-  s.report.Equal(TEXT_MARK("addresses: matched = all"), At(r, "addresses", "matched"),
-                 At(r, "addresses", "total"));
-  s.report.Equal(TEXT_MARK("segments: matched = all"), At(r, "segments", "matched"),
-                 At(r, "segments", "total"));
-  s.report.Equal(TEXT_MARK("segment frees: matched = all"), At(r, "segment_frees", "matched"),
-                 At(r, "segment_frees", "total"));
-  s.report.Equal(TEXT_MARK("state at the end: replay = recording"), At(r, "end_state_equal"), true);
-  s.report.Equal(TEXT_MARK("peak reserved: `replay` = `info`"), At(r, "recorded", "reserved_peak"),
-                 At(s.of_device, "reserved"));
-  s.report.Equal(TEXT_MARK("peak allocated: `replay` = `info`"),
+  s.report.Equal(TEXT_MARK("the command exits with status 0"), exact.exit_code, int{kDone});
+  s.report.Equal(TEXT_MARK("the replay has no differences from the recording"),
+                 At(r, "differences"), 0);
+  s.report.Equal(TEXT_MARK("the replay matches all recorded addresses"),
+                 At(r, "addresses", "matched"), At(r, "addresses", "total"));
+  s.report.Equal(TEXT_MARK("the replay matches all recorded segments"),
+                 At(r, "segments", "matched"), At(r, "segments", "total"));
+  s.report.Equal(TEXT_MARK("the replay matches all recorded frees of segments"),
+                 At(r, "segment_frees", "matched"), At(r, "segment_frees", "total"));
+  s.report.Equal(TEXT_MARK("the replay ends in the same state as the recording"),
+                 At(r, "end_state_equal"), true);
+  s.report.Equal(TEXT_MARK("`replay` and `info` report the same peak of reserved memory"),
+                 At(r, "recorded", "reserved_peak"), At(s.of_device, "reserved"));
+  s.report.Equal(TEXT_MARK("`replay` and `info` report the same peak of allocated memory"),
                  At(r, "recorded", "allocated_peak"), At(s.of_device, "allocated"));
 
   // A replay with the recorded settings must change nothing.
@@ -60,10 +63,11 @@ void CheckReplay(const Subject& s) {
        {"reserved_peak", "allocated_peak", "driver_calls", "retries", "out_of_memory"}) {
     const std::string name(key);
     s.report.Equal(
-        name + ": " + TEXT_MARK("what-if with the recorded settings = recorded settings"),
+        name + ": " + TEXT_MARK("a what-if replay with the recorded settings changes nothing"),
         At(what_if.json, "what_if", key), At(what_if.json, "own_settings", key));
   }
-  s.report.Equal(TEXT_MARK("peak reserved with the recorded settings = `info`"),
+  s.report.Equal(TEXT_MARK("a replay with the recorded settings has the peak of reserved memory "
+                           "that `info` reports"),
                  At(what_if.json, "own_settings", "reserved_peak"), At(s.of_device, "reserved"));
 }
 

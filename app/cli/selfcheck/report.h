@@ -1,7 +1,7 @@
 // Collects the comparisons of `selfcheck` in groups, with the differences that they find. Example:
 //
-//   report.Begin("diff with itself");
-//   report.Equal("peak allocated: diff, info", diff["peak"]["allocated"]["a"], info["allocated"]);
+//   report.Begin("diff of the file with itself finds no difference");
+//   report.Equal("diff and info report the same steps", diff["steps"], info["steps"]);
 //   report.Skip("the file has no segments");   // nothing was compared, for this reason
 #pragma once
 
@@ -17,7 +17,7 @@ namespace vramscope::cli::selfcheck {
 class Report {
  public:
   struct Difference {
-    std::string what;  // "peak allocated: info, peak"
+    std::string what;  // "`info` and `peak` report the same device memory"
     std::string a, b;
   };
   // Names and differences are in English, as in JSON. ReportText() translates those that are marked

@@ -59,16 +59,18 @@ absl::Status CheckFile(Commands& commands, Report& report, const std::string& fi
   const std::shared_ptr<const trace::Trace> whole = *opened;
   const Answer info = commands.Run({"info", file, "--json"});
   report.Begin("info");
-  report.Equal(TEXT_MARK("exit status 0"), info.exit_code, int{kDone});
-  report.Equal(TEXT_MARK("events: `info` = rows of the trace"), selfcheck::At(info.json, "events"),
-               whole->events.size());
-  report.Equal(TEXT_MARK("allocations: `info` = rows of the trace"),
+  report.Equal(TEXT_MARK("the command exits with status 0"), info.exit_code, int{kDone});
+  report.Equal(TEXT_MARK("`info` reports as many events as the trace contains"),
+               selfcheck::At(info.json, "events"), whole->events.size());
+  report.Equal(TEXT_MARK("`info` reports as many allocations as the trace contains"),
                selfcheck::At(info.json, "allocations"), whole->allocations.size());
   const Json& peaks = selfcheck::At(info.json, "peaks");
-  report.Equal(TEXT_MARK("allocations: sum of the devices = total"),
-               selfcheck::Sum(peaks, "allocations"), selfcheck::At(info.json, "allocations"));
+  report.Equal(
+      TEXT_MARK("the allocations of all devices add up to the total number of allocations"),
+      selfcheck::Sum(peaks, "allocations"), selfcheck::At(info.json, "allocations"));
   const std::vector<uint8_t> devices = trace::DevicesOf(*whole);
-  report.Equal(TEXT_MARK("devices: `info` = devices of the trace"), peaks.size(), devices.size());
+  report.Equal(TEXT_MARK("`info` reports as many devices as the trace contains"), peaks.size(),
+               devices.size());
   ProgressBar bar(true);
   for (size_t i = 0; i < devices.size(); ++i) {
     bar.Show(static_cast<double>(i) / static_cast<double>(devices.size()), i18n::Text("comparing"));
@@ -104,13 +106,13 @@ ExitCode Execute(const Options& options) {
   if (!options.file.empty() && options.run.given()) {
     TranslateLate();
     NoteError(i18n::Text(
-        "selfcheck takes a FILE or a RUN (--preset, --model, --config, --set), not both"));
+        "`selfcheck` takes either a FILE or a RUN (--preset, --model, --config, --set), not both"));
     return kUsage;
   }
   if (options.file == "-" || options.run.model == "-" || options.run.config == "-") {
     TranslateLate();
     NoteError(i18n::Text(
-        "selfcheck reads its input more than once; save standard input to a file first"));
+        "`selfcheck` reads its input more than once; save standard input to a file first"));
     return kUsage;
   }
   Commands commands;
@@ -138,12 +140,12 @@ ExitCode Execute(const Options& options) {
 
 void DeclareSelfcheck(CLI::App* command, Context& context) {
   auto options = std::make_shared<Options>();
-  command->add_option(
-      "FILE", options->file,
-      "a .trace file, CUDA memory snapshot or Kineto trace; if it is missing, the RUN is planned");
+  command->add_option("FILE", options->file,
+                      "a .trace file, CUDA memory snapshot or Kineto trace; without a FILE, the "
+                      "command plans the RUN");
   AddRunOptions(*command, options->run);
   command->add_flag("--json", options->json, "print one JSON object");
-  command->footer(i18n::Text("Exit status: 1 if two figures differ.\n") + command->get_footer());
+  command->footer(i18n::Text("Exit status: 1 if two values differ.\n") + command->get_footer());
   command->callback([options, &context] { context.exit_code = Execute(*options); });
 }
 
@@ -152,7 +154,7 @@ void DeclareSelfcheck(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_selfcheck() {
   return {.place = 190,
           .name = "selfcheck",
-          .help = "compare every figure of a file or run across all commands",
+          .help = "check that all commands report the same values for a file or run",
           .example = "selfcheck run.trace",
           .declare = DeclareSelfcheck};
 }

@@ -35,7 +35,7 @@ struct Subject {
   }
   // `group` is marked with TEXT_MARK.
   void Begin(std::string_view group) const {
-    report.Begin(of ? i18n::English("{} of cuda:{}", group, *of) : std::string(group));
+    report.Begin(of ? i18n::English("{} (cuda:{})", group, *of) : std::string(group));
   }
   Answer Ask(const std::string& command, std::vector<std::string> options) const;
 };

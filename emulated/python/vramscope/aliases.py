@@ -133,7 +133,7 @@ def install(process, values):
 
     torch.Tensor.__reduce_ex__ = __reduce_ex__
     torch.Tensor.data = property(get, put, doc=data.__doc__)
-    process.part("writes by another process into a shared tensor are not noticed, and its old values are used", _sent, torch, values)
+    process.part("writes to shared tensors by other processes are not detected; the plan uses the old values of these tensors", _sent, torch, values)
     state_of = torch._utils._get_obj_state
 
     @functools.wraps(state_of)

@@ -73,7 +73,7 @@ def _sparse(function, values):
                 values.tell(tensor, int(known.count_nonzero()))
                 values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # for a mask that PyTorch counts instead
             elif values.unknown(tensor):
-                values.assume("a computed tensor that is made sparse is assumed to have no zeros")
+                values.assume("a tensor computed on the GPU is assumed to contain no zeros when the program converts it to a sparse tensor")
         return function(tensor, *args, **kwargs)
 
     return wrapper
@@ -131,7 +131,7 @@ def _exponentials(function, values):
     def wrapper(input):
         if not values.counted_on_gpu(input) or input.dim() < 3 or math.prod(input.shape[:-2]) < 2:
             return function(input)
-        values.assume("the exponentials of a batch of matrices are assumed to be computed one after the other, which needs less memory")
+        values.assume("the matrix exponentials of a batch are assumed to be computed one at a time, which needs less memory than computing several together")
         return torch.stack([function(matrix) for matrix in input.reshape(-1, *input.shape[-2:])]).view(input.shape)
 
     return wrapper

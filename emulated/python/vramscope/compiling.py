@@ -38,10 +38,10 @@ class Compiling:
         def wrapper(*args, **kwargs):
             folder = os.environ.get(VARIABLE, "")
             if folder == self.folder:
-                self.process.assume("torch.compile begins with an empty cache: kernels are compiled, and measured on the GPU, in the first steps",
+                self.process.assume("torch.compile begins with an empty cache, so the first steps compile kernels and measure them on the GPU",
                                     place())
             else:
-                self.process.assume("torch.compile uses its existing cache: without it the first steps may need more memory", folder)
+                self.process.assume("torch.compile uses its existing cache. With an empty cache, the first steps may need more memory", folder)
             return function(*args, **kwargs)
 
         return wrapper

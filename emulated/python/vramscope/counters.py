@@ -42,7 +42,7 @@ def _watched(process, index, real, name):
                 device = args[0] if args else kwargs.get("device", kwargs.get("device_index"))
                 recorder.mark("R", recorder.name(name), int(value), index(device, optional=True))
             elif told == MOST + 1:
-                process.assume("of %s(), only the first %d readings are recorded" % (name, MOST))
+                process.assume("%s(): only the first %d readings are recorded" % (name, MOST))
         return value
 
     return read

@@ -6,7 +6,7 @@ import functools
 from vramscope import imports
 from vramscope.known import place
 
-TAKEN = "a detector's sampler is assumed to choose as many samples with objects as it may"
+TAKEN = "an object detector's sampler is assumed to choose the largest allowed number of samples that contain objects"
 
 
 def install(process, values):
@@ -69,7 +69,7 @@ def _assigned(process, values, assign):
         if values.small(result):
             workers, tasks = cost.shape[1:]
             process.assume(
-                "an assignment computed on the GPU is assumed to give the first worker the first task, and so on", place())
+                "the assignment of tasks to workers is computed on the GPU; the workers are assumed to get the tasks in order", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
             # the kernel overwrites the tensor, so this replaces the values that were known
             # before

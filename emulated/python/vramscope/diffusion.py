@@ -38,7 +38,7 @@ def _installed(process, modeling):
                 folder, return_unused_kwargs=True, **{key: arg for key, arg in kwargs.items() if key not in _LOADING})
         except Exception:  # the library raises its own error for the same problem
             return load(cls, name, **kwargs)
-        process.assume("there are no weights: the model is built from its config.json", os.path.join(folder, kwargs["subfolder"]) if kwargs.get("subfolder") else folder)
+        process.assume("no weights were found: the model is built from its config.json", os.path.join(folder, kwargs["subfolder"]) if kwargs.get("subfolder") else folder)
         torch = process.torch
         dtype = kwargs.get("dtype") or kwargs.get("torch_dtype") or torch.float32
         if not isinstance(dtype, torch.dtype):  # a dict by component, or a type's name

@@ -21,7 +21,7 @@ def install(process):
         def wrapper(self, *args, **kwargs):
             if self.name not in IN_PLACE:
                 return load(self, *args, **kwargs)
-            process.assume("DeepSpeed's kernel allocates nothing, so it is not compiled", self.name)
+            process.assume("this DeepSpeed kernel allocates no memory, so it is not compiled", self.name)
             return Nothing()
 
         module.OpBuilder.load = wrapper

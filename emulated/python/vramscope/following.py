@@ -232,7 +232,7 @@ class Following(Known):
         dim = kwargs.get("dim", next((arg for arg in args[1:] if type(arg) is int), -1))
         if type(dim) is not int:
             return
-        self.assume("computed numbers that the program sorts are assumed to be sorted already")
+        self.assume("numbers that the program computes on the GPU and sorts are assumed to be in order already")
         order = self.torch.arange(places.size(dim), device="cpu").view([-1 if d == dim % places.dim() else 1 for d in range(places.dim())])
         self.settle(places, order.expand(places.shape).clone())
 
@@ -403,7 +403,7 @@ class Following(Known):
             if len(output) and tensor.dtype is not torch.bool:  # for booleans PyTorch computes the output differently
                 return output, inverse, counts
             if value is None:
-                self.assume("computed numbers are assumed to be all different, as far as their type has enough values")
+                self.assume("numbers computed on the GPU are assumed to be distinct, as far as their data type has enough values")
                 value = (torch.arange(tensor.numel(), device="cpu") % self.kinds(tensor)).to(tensor.dtype).reshape(tensor.shape)
             expected = function(value, *args, **kwargs)
             output = tensor.new_empty(len(expected[0]))
@@ -438,7 +438,7 @@ class Following(Known):
                 return function(tensor, *args, **kwargs)
             value, counts = self.peek(tensor), dict(kwargs, return_counts=True)
             if value is None:
-                self.assume("computed numbers are assumed to be all different")
+                self.assume("numbers computed on the GPU are assumed to be distinct")
                 result = function(tensor, *args, **counts)
             else:
                 expected = function(value, *args, **counts)
@@ -462,7 +462,7 @@ class Following(Known):
             if places is not None:
                 most = places.unique(dim=1).size(1)
             else:
-                self.assume("computed positions in a sparse tensor are assumed to be all different")
+                self.assume("positions in a sparse tensor that were computed on the GPU are assumed to be distinct")
                 most = min(tensor._nnz(), math.prod(tensor.shape[:tensor.sparse_dim()]))
             return self.distinct(most, function, tensor)
 

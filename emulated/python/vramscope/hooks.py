@@ -320,7 +320,7 @@ class Hooks:
 
 def install(process):
     hooks = Hooks(process)
-    for what, install_one in (("calls of modules", _modules), ("backward passes", _backward), ("optimizers' steps", _optimizers),
+    for what, install_one in (("calls of modules", _modules), ("backward passes", _backward), ("optimizer steps", _optimizers),
                               ("loading of data and state dicts", _loading), ("communication between ranks", _communication), ("named ranges", _ranges)):
         process.part("not recorded: " + what, install_one, process.torch, hooks)
     return hooks

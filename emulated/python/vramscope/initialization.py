@@ -187,7 +187,7 @@ def _without_checkpoint(process, modeling):
         elif not os.path.isfile(os.path.join(folder, "config.json")) or weights or args:
             return load(cls, name, *args, **kwargs)
         else:
-            process.assume("there are no weights: the model is built from its config.json", os.path.join(folder, "config.json"))
+            process.assume("no weights were found: the model is built from its config.json", os.path.join(folder, "config.json"))
         config = kwargs.get("config") or folder
         if not hasattr(config, "model_type"):
             config = _with_attributes(cls.config_class.from_pretrained(config), kwargs)

@@ -109,7 +109,7 @@ class Known:
         for name in names:
             function = getattr(owner, name, None)
             if function is None:
-                self.process.lacks("values read back through it may be 0", "%s.%s" % (owner.__name__, name))
+                self.process.lacks("values that the program reads back through this function may be 0", "%s.%s" % (owner.__name__, name))
             else:
                 setattr(owner, name, wrap(function, *more))
 

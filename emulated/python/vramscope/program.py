@@ -17,7 +17,7 @@ _ENDS_WITHIN = 10.0  # seconds for the program to end after Ctrl-C
 
 class VramscopeError(RuntimeError):
     """An error of the program `vramscope`, with its message. `status` is its exit status
-    (README.md): 1 the answer is no, 2 wrong usage, 3 bad input, 4 an internal failure. If a planned
+    (README.md): 1 negative result, 2 wrong usage, 3 bad input, 4 internal failure. If a planned
     program began to train and then failed, `result` is what was recorded of it; otherwise it is
     None.
     """

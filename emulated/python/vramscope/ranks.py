@@ -99,7 +99,7 @@ def _objects(process, rank, module):
     sent = []
 
     def own():
-        process.assume("objects from other ranks are assumed to equal those that this rank sends", "--as-rank")
+        process.assume("objects from other ranks are assumed to equal the objects that this rank sends", "--as-rank")
         return pickle.loads(pickle.dumps(sent[0])) if sent else None
 
     @functools.wraps(write)
@@ -142,7 +142,7 @@ def _checkpoints(process, module):
 
     @functools.wraps(begin)
     def __init__(self, group, use_dist, coordinator_rank):
-        process.assume("of a distributed checkpoint, only this rank's parts are written and read", "--as-rank")
+        process.assume("only this rank's parts of a distributed checkpoint are written and read", "--as-rank")
         begin(self, group, False, 0)
 
     wrapper.__init__ = __init__

@@ -170,7 +170,7 @@ class Recorder:
         self.flushed_at = time.monotonic()
         self.mark("X")
         for call in self.on_begin:
-            process.part("memory is recorded incompletely", call)
+            process.part("the recording of memory is incomplete", call)
         process.write()
 
     def stop(self):

@@ -7,7 +7,7 @@ from vramscope import indexing, overrides
 
 
 CLASSES = 512  # more classes than this are assumed to be words, not experts
-EVENLY = "all computed classes are assumed to be equally frequent (tokens go to experts evenly)"
+EVENLY = "all classes computed on the GPU are assumed to occur equally often (tokens are distributed evenly among experts)"
 
 
 class Routing:

@@ -19,7 +19,7 @@ class SavedTensors:
         self.process = hooks.process
         self.plain = hooks.torch.Tensor
         self.function = hooks.torch.autograd.function
-        hooks.process.part("the backward of a torch.autograd.Function gets other objects for the leaf tensors that its forward saved", self.leaves)
+        hooks.process.part("in a torch.autograd.Function, backward receives other tensor objects than the leaf tensors that forward saved", self.leaves)
         part = getattr(self.autograd, "SavedTensor", None)
         if part is not None:
             part.register_hooks = self.registers(part.register_hooks)
@@ -62,7 +62,7 @@ class SavedTensors:
             except RuntimeError as error:
                 if not self.active or "already been set" not in str(error):
                     raise
-                self.process.assume("hooks that the program sets for one saved tensor are not called: the tensor stays as it was saved", place())
+                self.process.assume("the program's hooks for a single saved tensor are not called, so the tensor stays as it was saved", place())
 
         return wrapper
 

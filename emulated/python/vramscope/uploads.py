@@ -199,7 +199,7 @@ class _Record:
         try:
             install(*args)
         except Exception as error:  # a version of the library with another structure
-            self.assume("hooks are missing with this %s: its uploads are possibly not skipped" % of, "%s: %s" % (type(error).__name__, error))
+            self.assume("hooks are missing with this version of %s: its uploads might not be skipped" % of, "%s: %s" % (type(error).__name__, error))
 
 
 record = _Record()
@@ -274,7 +274,7 @@ def _forced(library, name, function, forced):
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
-        record.assume("%s sends nothing in a plan (%s)" % (library, ", ".join("%s=%r" % pair for pair in forced.items())), "%s.%s" % (library, name))
+        record.assume("in a plan, %s sends nothing (%s)" % (library, ", ".join("%s=%r" % pair for pair in forced.items())), "%s.%s" % (library, name))
         args, kwargs = replaced(args, kwargs)
         return function(*args, **kwargs)
 

@@ -59,10 +59,10 @@ class Values(Following):
         """What a copy of the tensor to the host contains; None if these are the bytes of emulated memory."""
         value = self.kept(tensor)
         if value is None and tensor.dtype is self.torch.bool and self.unknown(tensor) and self.said(tensor) is not False:
-            self.process.assume("a computed mask is assumed to be true everywhere", place())
+            self.process.assume("a mask computed on the GPU is assumed to be true everywhere", place())
             return self.torch.ones(tensor.shape, dtype=tensor.dtype, device="cpu")
         if value is None and self.small(tensor) and self.unknown(tensor):
-            self.process.assume("computed numbers are read back as 0", place())
+            self.process.assume("numbers computed on the GPU are read back as 0", place())
         return value
 
     def received(self, function):
@@ -126,7 +126,7 @@ class Values(Following):
             guess = self.torch.zeros(mask.shape, dtype=mask.dtype, device="cpu")
             guess.view(-1)[spread(self.torch, share, mask.numel())] = True
             return guess
-        self.process.assume("a computed mask is assumed to be true everywhere", place())
+        self.process.assume("a mask computed on the GPU is assumed to be true everywhere", place())
         return self.torch.full(mask.shape, self.said(mask) is not False, device="cpu")
 
     def summed(self, function):
@@ -151,7 +151,7 @@ class Values(Following):
         assumes that none does. For example, (pixels == 0).sum(-1) == pixels.size(-1) searches for
         rows of padding."""
         result = function(*args, **kwargs)
-        self.assume("if computed numbers are compared with a given number and counted per row, all are assumed to differ from it")
+        self.assume("the program counts in each row how many numbers computed on the GPU equal a given number; all counts are assumed to be 0")
         if self.small(result):
             self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
         return result
@@ -195,7 +195,7 @@ class Values(Following):
         @functools.wraps(function)
         def wrapper(tensor, element):
             if self.value(tensor) is None and self.unknown(tensor):
-                self.process.assume("a computed tensor is assumed not to contain a given number", place())
+                self.process.assume("a tensor computed on the GPU is assumed not to contain the number that the program looks for", place())
                 self.asked = False
                 try:
                     function(tensor, element)
@@ -223,16 +223,16 @@ class Values(Following):
                 value = branches.way(caller())
                 if value is None:
                     value = self.said(tensor) is not False
-                self.process.assume("a computed condition is assumed to be %s" % str(value).lower(), place())
+                self.process.assume("a condition computed on the GPU is assumed to be %s" % str(value).lower(), place())
                 return type(function(tensor))(value)  # synchronizes with the GPU
             number = function(tensor)  # synchronizes with the GPU
             if self.asked and self.unknown(tensor):
                 if type(number) in (int, float):
                     value, why = comparisons.number(caller())
                     if value:
-                        self.process.assume("a computed number is assumed to be %g, %s" % (value, why), place())
+                        self.process.assume("a number computed on the GPU is assumed to be %g, %s" % (value, why), place())
                         return type(number)(value)
-                self.process.assume("a computed number is assumed to be 0", place())
+                self.process.assume("a number computed on the GPU is assumed to be 0", place())
             return number
 
         return wrapper
@@ -244,7 +244,7 @@ class Values(Following):
         def wrapper(optimizer, closure):
             for group in optimizer.param_groups:
                 group["tolerance_grad"] = group["tolerance_change"] = -1
-            self.process.assume("L-BFGS is assumed to run all of its iterations and to keep the history of each")
+            self.process.assume("L-BFGS is assumed to run all of its iterations and to keep the history of each iteration")
             return step(optimizer, closure)
 
         return wrapper
@@ -271,7 +271,7 @@ class Values(Following):
             if known is None and self.unknown(tensor):
                 known = self.guess(tensor)
                 if known is None:
-                    self.assume("computed numbers are read back as 0")
+                    self.assume("numbers computed on the GPU are read back as 0")
             copied = function(tensor)
             return copied if known is None else function(known)
 
@@ -295,7 +295,7 @@ class Values(Following):
             if not self.unknown(tensor) and not self.unknown(other):
                 return result
             value = branches.way(caller()) is not False
-            self.process.assume("a computed condition is assumed to be %s" % str(value).lower(), place())
+            self.process.assume("a condition computed on the GPU is assumed to be %s" % str(value).lower(), place())
             return value
 
         return wrapper
@@ -309,7 +309,7 @@ class Values(Following):
             if kwargs.get("output_size") is None and self.small(repeats):
                 value = self.value(repeats)
                 if value is None and self.unknown(repeats):
-                    self.assume("a computed number of repetitions is assumed to be one")
+                    self.assume("a repeat count computed on the GPU is assumed to be 1")
                     value = self.torch.ones(repeats.shape, dtype=repeats.dtype, device="cpu")
                 if value is not None:
                     length = int(value.sum())
@@ -377,7 +377,7 @@ class Values(Following):
         count = self.routing.share(mask)
         if count is None:
             count = mask.numel()
-            self.process.assume("a computed mask is assumed to be true everywhere", place())
+            self.process.assume("a mask computed on the GPU is assumed to be true everywhere", place())
         else:
             self.assume(routing.EVENLY)
             if not mask.is_contiguous():
@@ -449,7 +449,7 @@ class Values(Following):
                 if value is not None:
                     count = int(value.count_nonzero()) * tensor.numel() // mask.numel()
                 else:
-                    self.assume("a computed mask is assumed to have as many true elements as there are values to scatter")
+                    self.assume("a mask computed on the GPU is assumed to select as many elements as there are values to scatter")
                     count = min(tensor.numel(), source.numel())
                 self.count_true(mask.data_ptr() if mask.is_contiguous() and mask.shape == tensor.shape else 0, tensor.numel(), count)
             return function(tensor, mask, source)
@@ -465,7 +465,7 @@ class Values(Following):
         if not truths or not all(self.unknown(part) for part in truths):
             return None
         values = [bool(value) if (value := self.value(part)) is not None else self.said(part) is not False for part in truths]
-        self.process.assume("a computed condition is assumed to be %s" % str(all(values)).lower(), place())
+        self.process.assume("a condition computed on the GPU is assumed to be %s" % str(all(values)).lower(), place())
         return all(values)
 
     def is_mask(self, index):
@@ -539,7 +539,7 @@ def install(process):
         library = ctypes.CDLL(os.path.join(process.settings.emulated, "libvramscope-emulated.so"))
         values = Values(process, library)
     except (OSError, AttributeError) as error:
-        process.assume("the emulated platform has another version than these hooks: values read back are 0, and masks are empty", str(error))
+        process.assume("the Python hooks and the emulated platform have different versions, so values read back are 0 and masks are empty", str(error))
         return
 
     overrides.constructors(torch)  # before functions are replaced

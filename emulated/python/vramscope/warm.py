@@ -78,7 +78,7 @@ def tell_modules(process):
              and not any(name == other or name.startswith(other + ".") for other in begun)]
     why = "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
     if threading.active_count() > 1:
-        why = why or "the program runs threads before it uses CUDA"
+        why = why or "the program starts threads before it uses CUDA"
     try:
         replace_file(os.path.join(process.settings.output, "modules.json"), json.dumps({"modules": names, "why_not": why}).encode())
     except OSError:

@@ -116,15 +116,15 @@ def start(torch):
     if settings.hooks == "all":
         process.part("the program's readings of PyTorch's memory counters are not recorded", counters.install, process)
     if settings.emulated:
-        process.part("work of the host takes no time", host.install, process)
+        process.part("the host's work takes no time", host.install, process)
         if settings.skip_init:
             process.part("parameters are filled with initial values", initialization.install, process)
             process.part("decompositions of weights are computed", decompositions.install, process)
             process.part("weights of diffusers models are read", diffusion.install, process)
-        process.part("an allocator of the program replaces PyTorch's", allocators.install, process, torch)
-        process.part("kernels of libraries are really compiled", extensions.install, process)
-        process.part("earlier compilations are reused", compiling.install, process)
-        process.part("large checkpoints are written with their full size", writes.install, process)
+        process.part("the program's own allocator replaces PyTorch's allocator", allocators.install, process, torch)
+        process.part("library kernels are compiled", extensions.install, process)
+        process.part("results of earlier compilations are reused", compiling.install, process)
+        process.part("large checkpoints are written at full size", writes.install, process)
         process.part("some values that the program reads back are 0", values.install, process)
         process.part("generated texts may end early", generation.install, process)
         if settings.as_rank:

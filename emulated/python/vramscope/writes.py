@@ -261,7 +261,7 @@ class Writes:
                     return self.describe(function, what, value, target, size, args, kwargs)
                 return function(*args, **kwargs)
             if self.process.settings.writes_to_disk(path):
-                self.process.assume_of("%s writes a real file with the plan's values: those that the GPU would compute are 0" % what, path, size)
+                self.process.assume_of("%s writes a real file with the plan's values. Values that the GPU would compute are 0" % what, path, size)
                 return function(*args, **kwargs)
             if size <= LARGE:
                 return function(*args, **kwargs)
@@ -285,7 +285,7 @@ class Writes:
             described = shapes.describe(value, self.process.torch)
         except shapes.Unsupported:
             return function(*args, **kwargs)
-        self.process.assume("%s writes only shapes to a stream" % what, str(getattr(stream, "name", "")), size)
+        self.process.assume("%s writes only the shapes of tensors to a stream, not their values" % what, str(getattr(stream, "name", "")), size)
         stream.write(described)
         return None
 

@@ -122,7 +122,7 @@ TEST(CachingAllocator, OutOfMemoryReportsRequestedAndFreeBytes) {
   MustMalloc(a, 40 * kMiB);
   const absl::StatusOr<Block> b = a.Malloc(30 * kMiB, 0);
   EXPECT_EQ(b.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_THAT(std::string(b.status().message()), HasSubstr("31457280 bytes are requested"));
+  EXPECT_THAT(std::string(b.status().message()), HasSubstr("a request of 31457280 bytes"));
   EXPECT_THAT(std::string(b.status().message()), HasSubstr("25165824 of 67108864"));
   ASSERT_EQ(log.out_of_memory.size(), 1);
   EXPECT_EQ(log.out_of_memory[0], std::pair(30 * kMiB, 24 * kMiB));

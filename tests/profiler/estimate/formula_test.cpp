@@ -62,9 +62,9 @@ TEST(Expression, RejectsInvalidExpressions) {
            {"", "expected a number, a term or \"(\" at character 1"},
            {"1 +", "expected a number, a term or \"(\" at character 4"},
            {"(1", "expected \")\" at character 3"},
-           {"b", "expected a known term, not \"b\", at character 1"},
+           {"b", "expected a known term instead of \"b\" at character 1"},
            {"1 2", "expected an operator at character 3"},
-           {"a(1)", "expected min, max or ceil, not \"a\","},
+           {"a(1)", "expected min, max or ceil instead of \"a\" at"},
            {"min(1)", "expected \",\" at character 6"},
            {"1/a", "is not a finite number"},
            {"1..2 +", "expected an operator at character 3"},
@@ -197,7 +197,7 @@ TEST(StaticTable, ListsAdamAnd8BitOptimizerSizes) {
       EXPECT_EQ(cell.total(),
                 cell.precision.starts_with("fp32") ? 16'000'000'000u : 8'000'000'000u);
     }
-    if (cell.optimizer.ends_with("8 bits")) {
+    if (cell.optimizer.ends_with("(8-bit)")) {
       eight = true;
       EXPECT_EQ(cell.state, 2'031'250'000u);
     }

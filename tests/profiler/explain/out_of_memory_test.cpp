@@ -57,7 +57,7 @@ TEST(OutOfMemory, ReportsRequestedFreeAndLiveMemory) {
   EXPECT_EQ(o.by_category[static_cast<size_t>(Category::kOptimizerState)], 16 * kMiB);
   ASSERT_EQ(o.sites.size(), 2u);
   EXPECT_EQ(o.sites[1].name, "layer > zeros_like");
-  EXPECT_THAT(o.headline, HasSubstr("but fragmented"));
+  EXPECT_THAT(o.headline, HasSubstr("is fragmented"));
   // Offloading the 16 MiB of optimizer state does not suffice, because 20 MiB are missing.
   const WayOut* cpu = Find(o, "on the CPU");
   ASSERT_NE(cpu, nullptr);
@@ -159,7 +159,7 @@ TEST(OutOfMemory, ReportsTheAllocationThatFailsInAPlan) {
   EXPECT_EQ(o.reserved, 100 * kMiB);
   EXPECT_EQ(o.device_free, 0u);
   EXPECT_EQ(o.missing, 30 * kMiB);
-  EXPECT_THAT(page->headline, HasSubstr("30.00 MiB are missing"));
+  EXPECT_THAT(page->headline, HasSubstr("The request lacks 30.00 MiB"));
 }
 
 }  // namespace

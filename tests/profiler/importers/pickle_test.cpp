@@ -96,11 +96,21 @@ TEST(Pickle, RejectsImportsByName) {
 
 TEST(Pickle, RejectsUnsupportedOpcodesByName) {
   const std::vector<std::pair<std::string, std::string>> opcodes = {
-      {"R", "REDUCE"},       {"b", "BUILD"},          {"o", "OBJ"},
-      {"\x81", "NEWOBJ"},    {"\x92", "NEWOBJ_EX"},   {"\x82\x01", "EXT1"},
-      {"P1\n", "PERSID"},    {"Q", "BINPERSID"},      {"\x97", "NEXT_BUFFER"},
-      {"\x8f", "EMPTY_SET"}, {"\x8d", "BINUNICODE8"}, {"\x8b", "LONG4"},
-      {"2", "DUP"},          {"I01\n", "protocol 0"}, {"\xff", "0xff, which is no opcode"}};
+      {"R", "REDUCE"},
+      {"b", "BUILD"},
+      {"o", "OBJ"},
+      {"\x81", "NEWOBJ"},
+      {"\x92", "NEWOBJ_EX"},
+      {"\x82\x01", "EXT1"},
+      {"P1\n", "PERSID"},
+      {"Q", "BINPERSID"},
+      {"\x97", "NEXT_BUFFER"},
+      {"\x8f", "EMPTY_SET"},
+      {"\x8d", "BINUNICODE8"},
+      {"\x8b", "LONG4"},
+      {"2", "DUP"},
+      {"I01\n", "protocol 0"},
+      {"\xff", "0xff, which is not a pickle opcode"}};
   for (const auto& [code, name] : opcodes)
     ExpectRefused(std::string(kStart).append("N").append(code).append("."),
                   {"byte 3:", name, "refused"});
@@ -147,7 +157,8 @@ TEST(Pickle, RejectsReferencesToConvertedObjects) {
       "}\x94(\x8c\x06"
       "action\x94\x8c\x05"
       "alloc\x94u"s;
-  ExpectRefused(kStart + "](" + entry + "h\0e."s, {"refers again", "a trace entry", "object 0"});
+  ExpectRefused(kStart + "](" + entry + "h\0e."s,
+                {"refers a second time", "a trace entry", "object 0"});
   // There are two lists of frames. One is changed after it was used.
   ExpectRefused(kStart +
                     "(]\x94h\0(K\x01"
@@ -222,8 +233,8 @@ TEST(Pickle, RejectsImpossibleValues) {
   ExpectRefused(s.dump(), {"a list of trace entries also contains a number"});
   s = SampleSnapshot();
   s["device_traces"][0][1]["inner"] = s["device_traces"][0][0];
-  ExpectRefused(ToPickle(s), {"the items of a list of trace entries do not follow each other"});
-  ExpectRefused(s.dump(), {"the items of a list of trace entries do not follow each other"});
+  ExpectRefused(ToPickle(s), {"the items of a list of trace entries are not consecutive"});
+  ExpectRefused(s.dump(), {"the items of a list of trace entries are not consecutive"});
   s = SampleSnapshot();
   s["segments"] = "none";
   ExpectRefused(ToPickle(s), {"'segments' is a string"});

@@ -210,7 +210,7 @@ TEST(Snapshot, MergesDevicesByTime) {
   EXPECT_THAT(r.entries.time_ns, ElementsAre(0, 50'000, 250'000, 250'000, 250'000, 250'000));
   EXPECT_FALSE(r.has_segments);
   EXPECT_THAT(r.warnings,
-              ElementsAre(HasSubstr("1 entry with a time before the previous entry's")));
+              ElementsAre(HasSubstr("1 entry with an earlier time than the previous entry")));
 
   SnapshotOptions options;
   options.device = 2;
@@ -285,10 +285,11 @@ TEST(Snapshot, WarnsAboutContentsNotShown) {
   EXPECT_EQ(r.entries.action[8], Action::kOther);
   EXPECT_THAT(
       r.warnings,
-      ElementsAre(HasSubstr("buffer of 9 entries was full"),
-                  HasSubstr("host memory is not shown: 2 segments (23068672 bytes); in use: "
-                            "2 blocks (4195328 bytes); 9 "),
-                  HasSubstr("1 'reshuffle'")));
+      ElementsAre(
+          HasSubstr("buffer of 9 entries was full"),
+          HasSubstr("host memory is not shown. It has 2 segments (23068672 bytes), 2 blocks "
+                    "in use (4195328 bytes), and 9 "),
+          HasSubstr("1 'reshuffle'")));
 }
 
 TEST(Snapshot, KeepsMetadataAndCompileContexts) {
@@ -465,7 +466,8 @@ TEST(Snapshot, ReadsARangeOfEntries) {
   options.first_entry = 100;
   const absl::Status none = Read(ToPickle(s), options).status();
   EXPECT_EQ(none.code(), absl::StatusCode::kOutOfRange);
-  EXPECT_THAT(std::string(none.message()), HasSubstr("entries 0 to 8, the last 0.080 ms after"));
+  EXPECT_THAT(std::string(none.message()),
+              HasSubstr("entries 0 to 8, and the last entry is 0.080 ms after"));
 }
 
 // An annotation must end with the range, or the trace would last as long as the annotation.

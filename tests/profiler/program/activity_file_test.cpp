@@ -169,7 +169,7 @@ TEST_F(ActivityFileTest, DropsInvalidRecords) {
   ActivityFile file;
   ASSERT_TRUE(file.ReadMore(path_).ok());
   EXPECT_EQ(file.activities().size(), 1u);
-  EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("4 invalid records of CUPTI")));
+  EXPECT_THAT(file.Warnings(), ElementsAre(HasSubstr("4 invalid CUPTI records")));
   Write(EncodeActivities(1, names, rows) + EncodeActivities(9, names, rows));
   ActivityFile gap;
   ASSERT_TRUE(gap.ReadMore(path_).ok());

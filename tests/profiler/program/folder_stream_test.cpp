@@ -199,7 +199,7 @@ TEST_F(FolderStream, RejectsInvalidPieces) {
   EXPECT_FALSE(take(trace::EncodeFrame(trace::FrameType::kOutcome, "[]")).ok());
   EXPECT_FALSE(FolderReceiver(To()).Take(Piece(1, "a", 0, 4, "abcd")).ok());  // without a greeting
   EXPECT_THAT(std::string(take(trace::EncodeFrame(trace::FrameType::kFolder, "\x63")).message()),
-              HasSubstr("another version"));
+              HasSubstr("different version"));
 }
 
 TEST_F(FolderStream, SkipsShellOutputBeforeTheStream) {

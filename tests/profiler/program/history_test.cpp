@@ -113,10 +113,11 @@ TEST_F(ProgramFolder, ReadsProcessesAndTheirAssumptions) {
   EXPECT_TRUE(about.assumptions[2].what.starts_with("99.9 % of 1000 launches"));
   EXPECT_EQ(about.assumptions[2].where, "_Z3new");
   EXPECT_EQ(about.assumptions[3].what,
-            "cudaFoo() is not emulated: it returned \"not supported\", 2 times");
+            "cudaFoo() is not emulated. It was called 2 times and returned \"not supported\"");
   EXPECT_EQ(about.assumptions[3].where, "libcudart.so.13");
   EXPECT_EQ(about.assumptions[4].what,
-            "cudaBar() is not emulated: it returned success without doing anything, 1 times");
+            "cudaBar() is not emulated. It was called 1 times and returned success without doing "
+            "anything");
   const trace::Trace& t = *program->runs[0].trace;
   EXPECT_EQ(t.info.backend, trace::Backend::kPlan);
   EXPECT_FALSE(t.info.measured);

@@ -81,7 +81,7 @@ TEST_F(Environments, ListsEnvironmentNextToTheScriptFirst) {
   EXPECT_EQ(found[3].where, "conda gpu");
   EXPECT_EQ(found[3].python, "3.10");
   EXPECT_EQ(found[3].cuda, "12.4");
-  EXPECT_EQ(found[4].where, "python3 of PATH");
+  EXPECT_EQ(found[4].where, "python3 on PATH");
   EXPECT_EQ(found[4].python, "3.12");
 }
 

@@ -219,16 +219,18 @@ TEST(Labels, AssumptionsAreTranslatedWithTheirArguments) {
   const auto t = Built(false);
   (void)trace::AssumptionsOf(*t);
   i18n::SetTranslator([](const std::string& english) -> std::string {
-    if (english == "hooks are missing with this {}: {}") return "{0} LACKS {1}";
+    if (english == "hooks are missing with this version of {}: {}") return "{0} LACKS {1}";
     if (english == "not recorded: {}") return "NO {}";
     if (english == "backward passes") return "BACKWARD";
-    if (english == "{}, by rules measured on an H200 (cuDNN 9.19)") return "{} (H200)";
+    if (english == "{}, by rules that were derived from measurements on an H200 (cuDNN 9.19)")
+      return "{} (H200)";
     return english == "cuDNN workspace of attention" ? "ATTENTION" : "";
   });
   const std::string hooks =
-      i18n::Shown("hooks are missing with this torch: not recorded: backward passes");
-  const std::string cudnn =
-      i18n::Shown("cuDNN workspace of attention, by rules measured on an H200 (cuDNN 9.19)");
+      i18n::Shown("hooks are missing with this version of torch: not recorded: backward passes");
+  const std::string cudnn = i18n::Shown(
+      "cuDNN workspace of attention, by rules that were derived from measurements on an H200 "
+      "(cuDNN 9.19)");
   i18n::SetTranslator(nullptr);
   EXPECT_EQ(hooks, "torch LACKS NO BACKWARD");
   EXPECT_EQ(cudnn, "ATTENTION (H200)");

@@ -134,7 +134,7 @@ TEST_F(RequestTest, ReportsMissingAndInvalidFields) {
   EXPECT_THAT(Error(), HasSubstr("choose the Python interpreter"));
   request_ = whole;
   request_.folder = "/nowhere";
-  EXPECT_THAT(Error(), HasSubstr("no folder"));
+  EXPECT_THAT(Error(), HasSubstr("does not exist"));
   request_ = whole;
   request_.arguments = "\"";
   EXPECT_THAT(Error(), HasSubstr("not closed"));

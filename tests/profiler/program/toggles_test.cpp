@@ -52,11 +52,11 @@ TEST(Toggles, ChoosesByNameAndValue) {
 
 TEST(Toggles, TranslatesReasonsWithTheirArguments) {
   const ToggleReport refused{.why = "AdamW has no fused implementation"};
-  const ToggleReport undone{.reached = 1, .overridden = "another model is trained"};
+  const ToggleReport undone{.reached = 1, .overridden = "the program trains another model"};
   EXPECT_EQ(ReasonText(refused), refused.why);
   i18n::SetTranslator([](const std::string& english) -> std::string {
     if (english == "{} has no fused implementation") return "NO FUSED {}";
-    return english == "another model is trained" ? "ANOTHER" : "";
+    return english == "the program trains another model" ? "ANOTHER" : "";
   });
   EXPECT_EQ(ReasonText(refused), "NO FUSED AdamW");
   EXPECT_EQ(ReasonText(undone), "ANOTHER");
@@ -74,8 +74,8 @@ TEST(Toggles, RejectsInvalidChoices) {
   EXPECT_NE(ChoiceError({"lora=8.5"}).find("whole number"), std::string::npos);
   EXPECT_NE(ChoiceError({"gc-threshold=1.5"}).find("between 0 and 1"), std::string::npos);
   EXPECT_NE(ChoiceError({"lora", "lora=4"}).find("twice"), std::string::npos);
-  EXPECT_NE(ChoiceError({"bf16", "weights"}).find("exclude each other"), std::string::npos);
-  EXPECT_NE(ChoiceError({"weights", "bf16"}).find("exclude each other"), std::string::npos);
+  EXPECT_NE(ChoiceError({"bf16", "weights"}).find("cannot be combined"), std::string::npos);
+  EXPECT_NE(ChoiceError({"weights", "bf16"}).find("cannot be combined"), std::string::npos);
 }
 
 TEST(Toggles, ReadsReportsOfAProcess) {

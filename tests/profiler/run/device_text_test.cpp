@@ -216,9 +216,9 @@ TEST(DeviceText, RejectsInvalidFiguresByName) {
   EXPECT_THAT(TextError(good + ",rtx-4090"), HasSubstr("NAME=VALUE"));
   EXPECT_THAT(TextError("rtx-4091,memory=8GiB"), HasSubstr("did you mean \"rtx-4090\""));
   EXPECT_THAT(TextError(good + ",context=8GiB"), HasSubstr("cannot hold the CUDA context"));
-  EXPECT_THAT(TextError("my_gpu.json"), HasSubstr("is a file"));
-  EXPECT_THAT(TextError(std::string(5000, 'a')), HasSubstr("more than a GPU name"));
-  EXPECT_THAT(TextError(""), HasSubstr("device: no \"\""));
+  EXPECT_THAT(TextError("my_gpu.json"), HasSubstr("is the name of a file"));
+  EXPECT_THAT(TextError(std::string(5000, 'a')), HasSubstr("too long for a GPU name"));
+  EXPECT_THAT(TextError(""), HasSubstr("device: the device table has no \"\""));
 }
 
 TEST_F(DeviceFileTest, ReadsFiguresFromNamedFile) {
@@ -235,7 +235,8 @@ TEST_F(DeviceFileTest, ReadsFiguresFromNamedFile) {
   RunConfigBuilder builder;
   ASSERT_TRUE(builder.SetRunJson("{\"device\": \"" + path + "\"}").ok());
   EXPECT_EQ(builder.Build()->device, text);
-  EXPECT_THAT(std::string(builder.Set("device", path).message()), HasSubstr("is a file"));
+  EXPECT_THAT(std::string(builder.Set("device", path).message()),
+              HasSubstr("is the name of a file"));
 }
 
 TEST_F(DeviceFileTest, RejectsInvalidFiles) {

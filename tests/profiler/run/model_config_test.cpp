@@ -99,7 +99,7 @@ TEST(ModelConfig, ErrorsNameTheWrongKey) {
               HasSubstr("intermediate_size"));
   EXPECT_THAT(Error(R"({"model_type": "basics", "vocab_size": 8, "hidden_size": 8,
       "intermediate_size": 8, "num_hidden_layers": 1, "num_attention_heads": 8})"),
-              HasSubstr("not a multiple of twice"));
+              HasSubstr("not a multiple of 2 x"));
   EXPECT_THAT(Error(std::string(kMaxConfigBytes + 1, ' ')), HasSubstr("too many"));
 }
 

@@ -87,7 +87,7 @@ TEST(RunConfigBuilder, ErrorsNameKeyValueAndAllowedValues) {
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")), HasSubstr("rtx-4090"));
   // The message must contain the key only once.
   EXPECT_THAT(Message(b.Set("device", "rtx-4900")),
-              ::testing::StartsWith("device: no \"rtx-4900\""));
+              ::testing::StartsWith("device: the device table has no \"rtx-4900\""));
   EXPECT_THAT(Message(b.SetPreset("qwen2")), HasSubstr("qwen2-0.5b"));
   EXPECT_THAT(Message(b.Set("lora.dropout", "1.5")), HasSubstr("0.999"));
   EXPECT_THAT(Message(b.Set("custom_device.memory", "24 parsecs")),

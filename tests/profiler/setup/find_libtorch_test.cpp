@@ -52,7 +52,7 @@ TEST_F(FindLibTorchTest, SearchesPlacesInOrder) {
       "relative:" + (root_ / "nothing").string() + ":" + (root_ / "usr/bin").string();
   WriteTorch(path);
   EXPECT_EQ(Find().root, path);
-  EXPECT_EQ(Find().where, "python3 of PATH");
+  EXPECT_EQ(Find().where, "python3 on PATH");
   WriteTorch(conda);
   EXPECT_EQ(Find().root, conda);
   WriteTorch(venv);

@@ -105,7 +105,7 @@ TEST_F(Zip, RejectsBombsBeforeUnpacking) {
           OpenError({{.name = "a", .content = "12345678"},
                      {.name = "b", .content = "12345678", .stated_header = 0, .no_data = true}})
               .message()),
-      HasSubstr("share their data"));
+      HasSubstr("overlaps"));
   EXPECT_EQ(OpenError({{.name = "a", .content = "1"}, {.name = "a", .content = "2"}}).code(),
             absl::StatusCode::kInvalidArgument);
 }

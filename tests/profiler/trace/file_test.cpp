@@ -272,7 +272,7 @@ TEST_F(TraceFile, NamesFormatOfForeignFiles) {
   refused("  [1, 2]", "JSON");
   refused("\x89PNG\r\n\x1a\n", "a PNG picture");
   refused("just some words\n", "text");
-  refused(std::string("\x00\x01\x02\x03\x04\x05\x06", 7), "does not begin like one");
+  refused(std::string("\x00\x01\x02\x03\x04\x05\x06", 7), "does not begin with a trace header");
   // Compressed files of other formats must be recognised by their contents.
   std::string packed(200, '\0');
   packed.resize(ZSTD_compress(packed.data(), packed.size(), "{}", 2, 1));

@@ -144,7 +144,7 @@ TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   program.Arrived(first, false, 1);
   EXPECT_EQ(program.FileOfResult(), "/kept/1.trace");
   // Second case: a result is saved after it is shown.
-  program.Expect("Again");
+  program.Expect("Repeated run");
   program.Began();
   program.Arrived(second, false, 2);
   EXPECT_FALSE(program.CanReload());

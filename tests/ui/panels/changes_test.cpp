@@ -16,7 +16,7 @@ TEST(ChangesTest, NamesAreTranslated) {
   const absl::StatusOr<run::RunConfig> after = builder.Build();
   ASSERT_TRUE(after.ok()) << after.status();
   i18n::SetTranslator([](const std::string& english) -> std::string {
-    if (english == "TF32 products") return "TF32 PRODUCTS";
+    if (english == "TF32 matrix products") return "TF32 PRODUCTS";
     return english == "on" ? "ON" : "";
   });
   const std::string change = DescribeChange(*before, *after);

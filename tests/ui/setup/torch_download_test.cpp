@@ -281,7 +281,7 @@ TEST_F(Download, ReportsFullDiskAndResumesLater) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
   signal(SIGXFSZ, old);
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
-  EXPECT_THAT(Message(status), AllOf(HasSubstr("free some space"), HasSubstr("XDG_DATA_HOME"),
+  EXPECT_THAT(Message(status), AllOf(HasSubstr("Free some space"), HasSubstr("XDG_DATA_HOME"),
                                      HasSubstr("is kept"), HasSubstr("torch.whl.part")));
   EXPECT_FALSE(Installed());
   index_.server.requested.clear();

@@ -161,7 +161,7 @@ TEST_F(Documents, MissingFileOpensNoTab) {
   window_->openFile(folder_.filePath(QStringLiteral("missing.trace")));
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "open-failed");
-  EXPECT_THAT(Banner("text").toStdString(), HasSubstr("The current view stays"));
+  EXPECT_THAT(Banner("text").toStdString(), HasSubstr("The current view is unchanged"));
   EXPECT_EQ(window_->documents().size(), 1u);
   EXPECT_EQ(window_->digest(), shown);
 }

@@ -48,7 +48,7 @@ TEST_F(IncompleteFiles, ReportsThatTheReasonIsNotStated) {
       QStringLiteral(VRAMSCOPE_SOURCE_DIR "/tests/golden/window/window_empty_end_message.trace"));
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "incomplete-file");
-  EXPECT_TRUE(Banner("text").contains(QLatin1String("does not say why")))
+  EXPECT_TRUE(Banner("text").contains(QLatin1String("does not record why")))
       << Banner("text").toStdString();
 }
 

@@ -217,7 +217,7 @@ TEST_F(PanelsWindowTest, DeviceBoxFitsCommonGpuNames) {
 
 // If a text is too long for a combo box, it must end with an ellipsis.
 TEST_F(PanelsWindowTest, ComboBoxElidesLongText) {
-  const QString whole = QStringLiteral("no torch · python3 of PATH · 3.11.7");
+  const QString whole = QStringLiteral("no torch · python3 on PATH · 3.11.7");
   std::unique_ptr<QComboBox> box(MakeComboBox());
   const auto draw = [&](const QString& text) {
     box->clear();

@@ -260,7 +260,8 @@ TEST_F(RecordedFileTest, PickleWithCodeIsReportedAsUnsafeNotDamaged) {
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "open-failed");
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("posix.system"));
-  EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("do not load it with Python"));
+  EXPECT_THAT(Banner("text").toStdString(),
+              ::testing::HasSubstr("Do not load the file with Python"));
   EXPECT_EQ(Banner("action"), "");
 }
 

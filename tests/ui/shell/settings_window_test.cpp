@@ -115,7 +115,7 @@ TEST_F(SettingsWindow, ReassigningAKeyRemovesItFromTheOtherCommand) {
   auto* edit = In<KeyEdit>(page, "keyEdit");
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_F, Qt::ControlModifier);
-  EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("“Find …” uses Ctrl+F now"));
+  EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("“Find …” currently uses Ctrl+F"));
   EXPECT_EQ(In<QPushButton>(page, "keySet")->text(), QStringLiteral("Reassign"));
   QTest::mouseClick(In<QPushButton>(page, "keySet"), Qt::LeftButton);
   EXPECT_EQ(Action("go.peak")->shortcuts(), QList<QKeySequence>{Key("Ctrl+F")});
@@ -124,7 +124,7 @@ TEST_F(SettingsWindow, ReassigningAKeyRemovesItFromTheOtherCommand) {
   page->choose(QStringLiteral("go.largest"));
   edit->setFocus();
   QTest::keyClick(edit, Qt::Key_W);
-  EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("The timeline uses W now"));
+  EXPECT_THAT(MessageOf(page).toStdString(), HasSubstr("The timeline currently uses W"));
   // Removes the key.
   page->choose(QStringLiteral("go.largest"));
   QTest::mouseClick(In<QPushButton>(page, "keyRemove"), Qt::LeftButton);

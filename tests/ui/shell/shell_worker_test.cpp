@@ -98,11 +98,11 @@ TEST_F(ShellWorkerTest, ReportsHowMuchMemoryIsMissing) {
   window_->runConfig(config);
   ASSERT_TRUE(WaitFor([this] { return window_->digest() != nullptr && !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "does-not-fit");
-  EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("GiB too much"));
+  EXPECT_THAT(Banner("title").toStdString(), ::testing::HasSubstr("GiB more than available"));
   // Reserved and allocated bytes have their peaks at different times, so both are stated.
   EXPECT_THAT(Banner("text").toStdString(),
               ::testing::AllOf(::testing::HasSubstr("reserves up to"),
-                               ::testing::HasSubstr("allocated peak is in")));
+                               ::testing::HasSubstr("Allocated memory peaks in phase")));
   EXPECT_THAT(State()["chips"].toObject()["fits"].toString().toStdString(),
               ::testing::HasSubstr("too much"));
 }

@@ -80,7 +80,7 @@ TEST_F(StudiesWindow, FitReportsAFittingRunAndMarksOutdatedResults) {
   ASSERT_TRUE(Settled());
   EXPECT_THAT(says(), HasSubstr("already fits"));
   auto* view = window_->findChild<QTableView*>(QStringLiteral("fitPageTable"));
-  EXPECT_THAT(view->model()->index(0, 0).data().toString().toStdString(), HasSubstr("As it is"));
+  EXPECT_THAT(view->model()->index(0, 0).data().toString().toStdString(), HasSubstr("Unchanged"));
   window_->fitPage()->apply(0);
   ASSERT_TRUE(Settled());
   EXPECT_THAT(says(), HasSubstr("already fits"));

@@ -195,7 +195,7 @@ TEST_F(ActivityLanesTest, KernelFactsLinkToCallOpAndAllocations) {
   EXPECT_THAT(Value(facts, "launched by"), HasSubstr("cudaLaunchKernel on thread 0"));
   EXPECT_EQ(Value(facts, "op"), "aten::mm");
   EXPECT_EQ(Value(facts, "module"), "model.layers.0.self_attn");
-  EXPECT_THAT(Value(facts, "its op allocated"), HasSubstr("2 allocations"));
+  EXPECT_THAT(Value(facts, "allocated by its op"), HasSubstr("2 allocations"));
   DrawList overlay;
   model_.BuildOverlay(measure_, &overlay);
   EXPECT_GE(overlay.polylines().size(), 1u) << "the line from the call";
@@ -245,7 +245,7 @@ TEST_F(ActivityLanesTest, ModuleFactsListAllocationsAndLaunches) {
   for (uint32_t i = 0; i < s.size(); ++i)
     if (s.kind[i] == trace::SliceKind::kStep) {
       EXPECT_EQ(FactsOfSlice(*data_, i).subtitle, "step");
-      EXPECT_FALSE(Value(FactsOfSlice(*data_, i), "peak during it").empty());
+      EXPECT_FALSE(Value(FactsOfSlice(*data_, i), "peak in the slice").empty());
       break;
     }
 }

@@ -100,7 +100,7 @@ TEST_F(ContentTest, SnapshotTextIsNotElidedInANarrowCanvas) {
       EXPECT_LE(measure_.Width(text, Font::kBody), width);
       all += text + ' ';
     }
-    EXPECT_THAT(all, ::testing::HasSubstr("the memory at one time, without a history."));
+    EXPECT_THAT(all, ::testing::HasSubstr("shows memory at one time, without a history."));
   }
 }
 

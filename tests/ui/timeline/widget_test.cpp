@@ -135,7 +135,8 @@ TEST_F(TimelineWidgetTest, TitleMenuChangesItsLane) {
   };
   choose("ops", "Hide");
   EXPECT_TRUE(Body("ops").isEmpty());
-  EXPECT_TRUE(seen.contains(QStringLiteral("This trace has no kernels. Use vramscope record")));
+  EXPECT_TRUE(seen.contains(
+      QStringLiteral("This trace has no kernels. To get kernels, run vramscope record")));
   choose("blocks", "ops");  // in the submenu "Show"
   EXPECT_FALSE(Body("ops").isEmpty());
   choose("modules", "Pin");

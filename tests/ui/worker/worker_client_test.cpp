@@ -191,10 +191,10 @@ TEST_F(WorkerClientTest, CrashKeepsReceivedEventsAndRestarts) {
   EXPECT_GT(ends_[0].trace->events.size(), 100u);
   ASSERT_EQ(lost_.size(), 1);
   EXPECT_TRUE(lost_[0].contains(QLatin1String("abort"))) << lost_[0].toStdString();
-  EXPECT_TRUE(lost_[0].contains(QLatin1String("A new one is being started")));
+  EXPECT_TRUE(lost_[0].contains(QLatin1String("A new worker is being started")));
   // The trace can be saved, so it must not contain the sentence about the restart.
   EXPECT_NE(ends_[0].trace->end_message.find("abort"), std::string::npos);
-  EXPECT_EQ(ends_[0].trace->end_message.find("A new one"), std::string::npos)
+  EXPECT_EQ(ends_[0].trace->end_message.find("A new worker"), std::string::npos)
       << ends_[0].trace->end_message;
   client.run(Named("after"));
   ASSERT_TRUE(WaitForEnds(2));

@@ -563,21 +563,21 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family Declare() {
-  return {
-      {.id = "big-bird",
-       .title = "BigBird, sequence classification",
-       .architectures = {"BigBirdForSequenceClassification"},
-       .model_types = {"big_bird"},
-       .inputs = "token ids and mask [batch, seq] and classes [batch], no padding",
-       .batch = 2,
-       .seq = 1024,
-       .lora = {{"query, value", {"query", "value"}},
-                {"query, key, value", {"query", "key", "value"}},
-                {"all linear", {"query", "key", "value", "dense"}}},
-       .limits = {{"attention", {"eager"}, "BigBird has its own block-sparse attention"}},
-       .assumes = {"all sequences of a run have the same length, because a sequence that is too "
-                   "short for its blocks would switch the model to full attention permanently"}},
-      &Make};
+  return {{.id = "big-bird",
+           .title = "BigBird, sequence classification",
+           .architectures = {"BigBirdForSequenceClassification"},
+           .model_types = {"big_bird"},
+           .inputs = "token ids and mask [batch, seq] and classes [batch], no padding",
+           .batch = 2,
+           .seq = 1024,
+           .lora = {{"query, value", {"query", "value"}},
+                    {"query, key, value", {"query", "key", "value"}},
+                    {"all linear", {"query", "key", "value", "dense"}}},
+           .limits = {{"attention", {"eager"}, "BigBird has its own block-sparse attention"}},
+           .assumes =
+               {"all sequences of a run have the same length, because a sequence that is too short "
+                "for block-sparse attention would switch the model to full attention permanently"}},
+          &Make};
 }
 
 }  // namespace vramscope::trainer::big_bird

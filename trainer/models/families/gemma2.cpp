@@ -38,7 +38,8 @@ Family Declare() {
            .inputs = "token ids and labels, [batch, seq]",
            .lora = GatedDecoderAdapters(),
            .limits = {GemmaAttention()},
-           .assumes = {"scores are capped only with attention=eager, because SDPA has no cap"}},
+           .assumes = {"attention scores are capped only with attention=eager, because SDPA does "
+                       "not support a cap"}},
           &Make};
 }
 

@@ -292,7 +292,7 @@ Family Declare() {
            .architectures = {"GPT2LMHeadModel"},
            .model_types = {"gpt2"},
            .inputs = "token ids and labels, [batch, seq]",
-           .lora = {{"attention in", {"c_attn"}},
+           .lora = {{"attention input", {"c_attn"}},
                     {"attention", {"c_attn", "c_proj"}},
                     {"all linear", {"c_attn", "c_proj", "c_fc"}}}},
           &Make};

@@ -450,22 +450,23 @@ absl::StatusOr<std::unique_ptr<Model>> Make(std::string_view json, const ModelOp
 }  // namespace
 
 Family Declare() {
-  return {{.id = "t5",
-           .title = "T5, mT5",
-           .architectures = {"T5ForConditionalGeneration", "MT5ForConditionalGeneration"},
-           .model_types = {"t5", "mt5"},
-           .inputs = "source ids and mask [batch, seq], target ids [batch, seq], no padding",
-           .batch = 8,
-           .seq = 128,
-           .lora = {{"q, v", {"q", "v"}},
-                    {"attention", {"q", "k", "v", "o"}},
-                    {"all linear", {"q", "k", "v", "o", "wi_0", "wi_1", "wo"}}},
-           .limits = {{"attention", {"eager"}, "T5 adds a bias to its attention scores"},
-                      {"precision",
-                       {"fp32", "bf16", "amp-bf16", "amp-fp16"},
-                       "T5's activations overflow in fp16; the workaround of transformers is not "
-                       "supported"}}},
-          &Make};
+  return {
+      {.id = "t5",
+       .title = "T5, mT5",
+       .architectures = {"T5ForConditionalGeneration", "MT5ForConditionalGeneration"},
+       .model_types = {"t5", "mt5"},
+       .inputs = "source ids and mask [batch, seq], target ids [batch, seq], no padding",
+       .batch = 8,
+       .seq = 128,
+       .lora = {{"q, v", {"q", "v"}},
+                {"attention", {"q", "k", "v", "o"}},
+                {"all linear", {"q", "k", "v", "o", "wi_0", "wi_1", "wo"}}},
+       .limits =
+           {{"attention", {"eager"}, "T5 adds a bias to its attention scores"},
+            {"precision",
+             {"fp32", "bf16", "amp-bf16", "amp-fp16"},
+             "T5's activations overflow in fp16, and transformers' workaround is not supported"}}},
+      &Make};
 }
 
 }  // namespace vramscope::trainer::t5

@@ -171,8 +171,9 @@ absl::Status GlRenderer::Initialize(double scale) {
   quads_ = Program(kQuadVertex, kQuadFragment, &error);
   pictures_ = Program(kPictureVertex, kPictureFragment, &error);
   if (!quads_ || !pictures_) {
-    return absl::FailedPreconditionError(i18n::Format(
-        "the timeline's shaders do not build (OpenGL 3.3 is needed): {}", error.toStdString()));
+    return absl::FailedPreconditionError(
+        i18n::Format("the timeline's shaders could not be built (OpenGL 3.3 is needed): {}",
+                     error.toStdString()));
   }
   vao_ = std::make_unique<QOpenGLVertexArrayObject>();
   if (!vao_->create() || !instances_.create()) {

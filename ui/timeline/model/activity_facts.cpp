@@ -166,9 +166,9 @@ ActivityFacts FactsOfActivity(const TimelineData& d, uint32_t row) {
     for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + kMostSummed); ++id)
       bytes += t.allocations.bytes_rounded[id];
     if (made.size() == 0)
-      out.facts.push_back({i18n::Text("its op allocated"), i18n::Text("no allocation")});
+      out.facts.push_back({i18n::Text("allocated by its op"), i18n::Text("no allocation")});
     if (made.size() > 0)
-      out.facts.push_back({i18n::Text("its op allocated"),
+      out.facts.push_back({i18n::Text("allocated by its op"),
                            fmt::format("{}, {}", Allocations(made.size()), FormatBytes(bytes))});
     for (uint32_t id = made.first; id < std::min<size_t>(made.last, made.first + kNamed); ++id)
       out.facts.push_back({"", NameOfAllocation(t, id), {Link::To::kAllocation, id}});
@@ -189,11 +189,11 @@ ActivityFacts FactsOfGap(const TimelineData& d, uint32_t number) {
   out.facts.push_back(
       {i18n::Text("before"), ActivityLabel(t, gap.before), {Link::To::kActivity, gap.before}});
   if (gap.evidence != kNoRow)
-    out.facts.push_back(
-        {gap.cause == query::IdleCause::kHost ? i18n::Text("launched by") : i18n::Text("meanwhile"),
-         i18n::Format("{} at {}", ActivityLabel(t, gap.evidence),
-                      TimeTextOf(t, t.activities.begin_ns[gap.evidence], 1)),
-         {Link::To::kActivity, gap.evidence}});
+    out.facts.push_back({gap.cause == query::IdleCause::kHost ? i18n::Text("launched by")
+                                                              : i18n::Text("during the gap"),
+                         i18n::Format("{} at {}", ActivityLabel(t, gap.evidence),
+                                      TimeTextOf(t, t.activities.begin_ns[gap.evidence], 1)),
+                         {Link::To::kActivity, gap.evidence}});
   out.facts.push_back(
       {i18n::Text("after"), ActivityLabel(t, gap.after), {Link::To::kActivity, gap.after}});
   return out;
@@ -206,13 +206,13 @@ std::vector<LinkedFact> KernelsOf(const TimelineData& d, trace::AllocationId id)
   const uint32_t made = d.activities()->OpThatMade(id);
   if (made != kNoRow) {
     facts.push_back({i18n::Text("allocated by"), d.SliceName(made), {Link::To::kSlice, made}});
-    AddKernels(d, made, i18n::Text("its kernels"), &facts);
+    AddKernels(d, made, i18n::Text("kernels of the op"), &facts);
   }
   const uint32_t last = d.activities()->LastOpBeforeFree(id);
   if (last != kNoRow && last != made) {
     facts.push_back(
         {i18n::Text("last op before it was freed"), d.SliceName(last), {Link::To::kSlice, last}});
-    AddKernels(d, last, i18n::Text("its kernels"), &facts);
+    AddKernels(d, last, i18n::Text("kernels of the op"), &facts);
   }
   return facts;
 }

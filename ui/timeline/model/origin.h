@@ -1,7 +1,7 @@
 // Returns as text where a label or an allocation comes from: the rule that inferred a category,
 // phase or step, or an allocation's call stack. For tooltips, panels and explain pages.
 //
-//   CategoryRule(*trace, id, category)       "lifetime: born in forward, freed in backward"
+//   CategoryRule(*trace, id, category)       "lifetime: allocated in forward, freed in backward"
 //   StackLines(*trace, stack, 4)             {"forward  model.py:123", ...}
 //
 // Pure functions of an immutable trace; thread-safe.

@@ -312,16 +312,16 @@ void DrawContent(const CanvasState& s, const TextMeasure& measure, DrawList* lis
     y += height;
   };
   line(i18n::Text("A snapshot without history"), Font::kTitle, s.theme.text, 34);
-  line(i18n::Format("{}: the memory at one time, without a history.",
+  line(i18n::Format("{} shows memory at one time, without a history.",
                     t.info.source.empty() ? i18n::Text("This file") : t.info.source),
        Font::kBody, s.theme.dim, 20);
-  line(i18n::Text("It records neither order nor times, so there is no timeline."), Font::kBody,
-       s.theme.dim, 28);
+  line(i18n::Text("The snapshot does not record order or times, so there is no timeline."),
+       Font::kBody, s.theme.dim, 28);
   if (t.events.size() == 0 && !t.info.statistics.empty()) {
-    line(i18n::Format("{} values of torch.cuda.memory_stats(), no blocks and no segments",
+    line(i18n::Format("{} values of torch.cuda.memory_stats(), but no blocks and no segments",
                       t.info.statistics.size()),
          Font::kBodyBold, s.theme.text, 24);
-    line(i18n::Text("The State page below shows them."), Font::kBody, s.theme.dim, 20);
+    line(i18n::Text("The State page below shows these values."), Font::kBody, s.theme.dim, 20);
     return;
   }
   const std::string reserved_text =

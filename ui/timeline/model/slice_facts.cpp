@@ -74,7 +74,7 @@ void AddKernels(const TimelineData& d, uint32_t slice, std::vector<LinkedFact>* 
   facts->push_back({i18n::Text("launched"),
                     rows.size() == 1
                         ? i18n::Format("{} kernel, memcpy or memset, {}", 1, FormatDuration(all))
-                        : i18n::Format("{}{} kernels, memcpys and memsets, {} in all",
+                        : i18n::Format("{}{} kernels, memcpys and memsets, {} in total",
                                        more ? i18n::Text("more than ") : "",
                                        FormatCount(rows.size()), FormatDuration(all))});
   const size_t named = std::min(rows.size(), kNamed);
@@ -105,7 +105,7 @@ std::vector<LinkedFact> FiguresOfSlice(const TimelineData& d, uint32_t i) {
   const int64_t end = std::max(t.end_ns[i], t.begin_ns[i] + 1);
   const auto most = d.curve_index().Query(t.begin_ns[i], end, 1);
   if (!most.allocated_max.empty())
-    facts.push_back({i18n::Text("peak during it"), FormatBytes(most.allocated_max[0])});
+    facts.push_back({i18n::Text("peak in the slice"), FormatBytes(most.allocated_max[0])});
   const auto delta =
       static_cast<int64_t>(value(t.end_ns[i])) - static_cast<int64_t>(value(t.begin_ns[i] - 1));
   facts.push_back({i18n::Text("net change"), FormatSignedBytes(delta)});

@@ -82,7 +82,7 @@ ThingFacts OfSlice(const TimelineData& data, const query::Thing& thing) {
   ThingFacts facts;
   const std::string_view kind = query::Name(thing.kind);
   const std::string name = query::GroupName(t, thing);
-  AddLike(&facts, i18n::Format("Find each {} with this name", i18n::Text(kind)), kind, "name",
+  AddLike(&facts, i18n::Format("Find every {} with this name", i18n::Text(kind)), kind, "name",
           name);
   const std::string_view field = thing.kind == ThingKind::kModule  ? "module"
                                  : thing.kind == ThingKind::kOp    ? "op"

@@ -14,10 +14,10 @@ def _trains(torch, module):
 @toggle
 class Checkpointing(Toggle):
     name, label, group = "checkpointing", "Activation checkpointing", "activations"
-    explains = "Only the inputs of each repeated block are kept; backward recomputes the rest, which takes about a third more time"
+    explains = "Only the inputs of each repeated block are kept. Backward recomputes the rest, and the training takes about a third more time"
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
     reduces = {"Activation": 0.8, "Autograd detail": 0.2}
-    applies_to = "TrainingArguments, models with a switch for it, and models with a list of blocks of the same class"
+    applies_to = "TrainingArguments, models with a method that enables checkpointing, and models with a list of blocks of the same class"
 
     def install(self):
         self.seen = weakref.WeakSet()
@@ -95,7 +95,7 @@ class Checkpointing(Toggle):
     def by_structure(self, module):
         name, blocks = repeated_blocks(module)
         if not blocks:
-            self.refuse("%s has no list of blocks of the same class" % type(module).__name__)
+            self.refuse("%s has no list of modules of the same class" % type(module).__name__)
         elif self.reach("for block in %s:" % (("model." + name) if name else "model"),
                         "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=%s)"
                         % self.settings["use_reentrant"]):
@@ -163,7 +163,7 @@ class Offload(Toggle):
 @toggle
 class NoUseCache(Toggle):
     name, label, group, changes = "no-use-cache", "No key-value cache in training", "activations", NOTHING
-    explains = "use_cache is for generation; in training, the keys and values of all layers stay in memory as long as the model's outputs"
+    explains = "use_cache is for generation. In training, it keeps the keys and values of all layers in memory as long as the model's outputs exist"
     reduces = {"KV cache": 1, "Activation": 0.05}
     applies_to = "transformers models that keep keys and values in training"
 
@@ -213,7 +213,7 @@ class NoUseCache(Toggle):
 @toggle
 class EvalNoGrad(Toggle):
     name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
-    explains = "A model in evaluation mode keeps no activations for a backward pass that is never run"
+    explains = "A model in evaluation mode keeps no activations for a backward pass that the program never runs"
     reduces, reduces_in = {"Activation": 1, "Autograd detail": 0.5}, "eval"
     applies_to = "models that are called in evaluation mode with gradients enabled"
 
@@ -246,7 +246,7 @@ class EvalNoGrad(Toggle):
 @toggle
 class Attention(Toggle):
     name, label, group, changes = "attention", "Attention implementation of transformers", "activations", ROUNDING
-    explains = "sdpa and flash_attention_2 do not store the matrix of attention scores"
+    explains = "The implementations sdpa and flash_attention_2 do not store the matrix of attention scores"
     values, default, tries = ("sdpa", "flash_attention_2", "eager"), "sdpa", ("sdpa",)
     reduces = {"Activation": 0.5, "Temporary": 0.5}
     applies_to = "models created by transformers' from_pretrained or from_config"
@@ -269,11 +269,11 @@ class Attention(Toggle):
         have = getattr(getattr(model, "config", None), "_attn_implementation", self.value)
         which, self.by_default = self.by_default, ""
         if which and have == "sdpa":
-            self.already("%s has sdpa by default" % which)
+            self.already("%s uses sdpa by default" % which)
         elif which:
-            self.refuse("%s uses %s, because it has no sdpa" % (type(model).__name__, have))
+            self.refuse("%s uses %s, because this model has no sdpa implementation" % (type(model).__name__, have))
         elif self.reached and have != self.value:
-            self.override("%s uses %s instead" % (type(model).__name__, have))
+            self.override("%s nevertheless uses %s" % (type(model).__name__, have))
         return model
 
     def absent(self):
@@ -283,7 +283,7 @@ class Attention(Toggle):
 @toggle
 class SdpaBackend(Toggle):
     name, label, group, changes = "sdpa-backend", "Kernels of scaled_dot_product_attention", "activations", ROUNDING
-    explains = "The kernels that PyTorch may use: math stores the matrix of attention scores, the others do not"
+    explains = "The attention kernels that PyTorch may use. The math kernel stores the matrix of attention scores; the other kernels do not"
     values = ("flash", "efficient", "cudnn", "math")
     applies_to = "calls of scaled_dot_product_attention for which PyTorch chooses other kernels"
 
@@ -337,7 +337,7 @@ class SdpaBackend(Toggle):
 
     def finish(self):
         if self.on and self.enabled(self.value) is False:
-            self.override("the program switches it off afterwards")
+            self.override("the program disables these kernels afterwards")
         elif self.on and self.reached and self.unchanged:
             self.withdraw("PyTorch already chooses these kernels for every call", already=True)
 

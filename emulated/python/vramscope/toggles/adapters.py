@@ -50,9 +50,9 @@ class Lora(Toggle):
 
     def finish(self):
         if self.reached and self.trained == {False}:
-            self.override("another model is trained")
+            self.override("the program trains another model")
             if not self.on:
-                self.withdraw("the model created by transformers is not the one that is trained")
+                self.withdraw("the program trains a model other than the one that transformers created")
 
     def absent(self):
         return "the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer"

@@ -45,7 +45,7 @@ class _Setting(Toggle):
         settings = recorder.snapshot().get("allocator_settings") or {}
         have = settings.get(self.snapshots)
         if have is not None and not self.same(have):
-            self.override("the allocator has %s=%s at the end: the program sets it itself" % (self.key, have))
+            self.override("the program itself sets %s=%s, and the allocator has this value at the end" % (self.key, have))
 
 
 @toggle
@@ -72,7 +72,7 @@ class MaxSplitSize(_Setting):
 @toggle
 class GcThreshold(_Setting):
     name, label, key, snapshots = "gc-threshold", "Early release of cached blocks", "garbage_collection_threshold", "garbage_collection_threshold"
-    explains = "Above this fraction of the memory, the allocator releases blocks that have not been used for long"
+    explains = "If more than this fraction of the memory is used, the allocator releases blocks that have been unused for a long time"
     values, default, slow, tries = "FRACTION", "0.8", True, ("0.8",)
     reduces = {"cached": 0.5}
 
@@ -82,15 +82,15 @@ class GcThreshold(_Setting):
 
 @toggle
 class EmptyCache(Toggle):
-    name, label, group, changes = "empty-cache", "Emptying of the cache after steps", "allocator", NOTHING
-    explains = "Cached memory is released to the driver every N steps and allocated again: slower"
+    name, label, group, changes = "empty-cache", "Emptying the cache after steps", "allocator", NOTHING
+    explains = "Every N steps, cached memory is released to the driver. Allocating it again makes the steps slower"
     values, default, slow, tries = "N", "1", True, ("1",)
     reduces = {"cached": 0.5}
     applies_to = "TrainingArguments, and programs with at least N optimizer steps"
 
     def training_arguments(self, arguments):
         if not hasattr(arguments, "torch_empty_cache_steps"):
-            self.refuse("this transformers has no TrainingArguments.torch_empty_cache_steps")
+            self.refuse("the installed transformers version has no TrainingArguments.torch_empty_cache_steps")
         elif arguments.torch_empty_cache_steps == int(self.value):
             self.already("torch_empty_cache_steps is already %s" % self.value)
         elif self.reach("TrainingArguments(..., torch_empty_cache_steps=%s)" % self.value):

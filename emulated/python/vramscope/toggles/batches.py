@@ -17,7 +17,7 @@ class _Argument(Toggle):
         self.set_to = {}
         missing = [name for name in self.needs if not hasattr(arguments, name)]
         if missing:
-            self.refuse("this transformers has no TrainingArguments.%s" % missing[0])
+            self.refuse("the installed transformers version has no TrainingArguments.%s" % missing[0])
             return
         wanted = self.arguments(arguments)
         if wanted and self.reach("TrainingArguments(..., %s)" % ", ".join("%s=%r" % pair for pair in wanted.items())):
@@ -37,7 +37,7 @@ class _Argument(Toggle):
 @toggle
 class MicroBatch(_Argument):
     name, label, changes = "micro-batch", "Smaller micro-batches with accumulation", ROUNDING
-    explains = "The batch of a step is split into more and smaller micro-batches: less memory for activations, less work at once"
+    explains = "The batch of a step is split into more, smaller micro-batches. Activations need less memory, but the GPU gets less work at once"
     values = "N"
     tries = ("1",)  # used before the program's own batch is known; proposals() returns the divisors of that batch
     needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
@@ -64,7 +64,7 @@ class MicroBatch(_Argument):
         return 1 - int(value) / self.own
 
     def absent(self):
-        return "the program creates its batches itself; vary its own argument: vramscope fit --vary=--batch-size=1..64"
+        return "the program creates its batches itself; vary the program's own argument for their size: vramscope fit --vary=--batch-size=1..64"
 
 
 @toggle
@@ -87,7 +87,7 @@ class EvalBatch(_Argument):
 
 @toggle
 class EvalAccumulation(_Argument):
-    name, label = "eval-accumulation", "Earlier move of predictions to the host"
+    name, label = "eval-accumulation", "Earlier transfer of predictions to the host"
     explains = "Evaluation moves its predictions to the host every N batches instead of at the end"
     values, default, tries, needs = "N", "1", ("1",), ("eval_accumulation_steps",)
     reduces, reduces_in = {"Activation": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"

@@ -9,7 +9,7 @@ from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
 @toggle
 class Optimizer(Toggle):
     name, label, group, changes = "optimizer", "Optimizer with less state", "optimizer", TRAINING
-    explains = "Adam keeps two numbers per parameter, Adafactor a row and a column per matrix, and SGD without momentum nothing. 8-bit AdamW keeps a quarter of Adam's bytes"
+    explains = "Adam keeps two numbers per parameter, Adafactor keeps one row and one column per matrix, and SGD without momentum keeps nothing. 8-bit AdamW keeps a quarter of Adam's bytes"
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
     reduces = {"Optimizer state": 1}
@@ -54,7 +54,7 @@ class Optimizer(Toggle):
             if not self.on:  # if the toggle is on, replace() is called
                 self.reach("torch.optim.Adafactor(...)")
         elif kind.__name__.lower() == self.value:
-            self.already("the optimizer already is %s" % kind.__name__)
+            self.already("the optimizer is already %s" % kind.__name__)
         else:
             self.refuse("the optimizer is %s" % kind.__name__)
 
@@ -65,7 +65,7 @@ class Optimizer(Toggle):
             if cls is not kind or self.session.calls.making or self.session.trainer is not None:
                 return object.__new__(cls)
             if not self.available():
-                self.refuse("the package bitsandbytes is not installed" if self.value == "adamw-8bit" else "this torch has no Adafactor")
+                self.refuse("the package bitsandbytes is not installed" if self.value == "adamw-8bit" else "the installed PyTorch version has no Adafactor")
                 return object.__new__(cls)
             bound = inspect.signature(make).bind(None, *args, **kwargs)
             bound.apply_defaults()
@@ -88,7 +88,7 @@ class Optimizer(Toggle):
 @toggle
 class OptimizerImpl(Toggle):
     name, label, group, changes = "optimizer-impl", "Implementation of the optimizer step", "optimizer", NOTHING
-    explains = "foreach allocates temporaries as large as the weights; fused and for-loop allocate none, but for-loop is slow"
+    explains = "The foreach implementation allocates temporaries as large as the weights. The fused and for-loop implementations allocate none, but for-loop is slow"
     values, tries = ("fused", "for-loop", "foreach"), ("fused", "for-loop")
     reduces, reduces_in = {"Temporary": 1}, "optimizer"
     applies_to = "TrainingArguments, and optimizers of torch.optim that have another implementation"
@@ -105,7 +105,7 @@ class OptimizerImpl(Toggle):
         elif wanted is None:
             self.refuse("TrainingArguments has no optim value for this implementation")
         elif wanted == there:
-            self.already("optim=\"%s\" already is %s" % (there, self.own))
+            self.already("optim=\"%s\" is already %s" % (there, self.own))
         elif self.reach("TrainingArguments(..., optim=\"%s\")" % wanted):
             arguments.optim = wanted
 
@@ -123,7 +123,7 @@ class OptimizerImpl(Toggle):
         elif self.value == "fused" and "fused" not in names:
             self.refuse("%s has no fused implementation" % kind.__name__)
         elif self.own == self.value:
-            self.already("%s already is %s" % (kind.__name__, self.own))
+            self.already("%s is already %s" % (kind.__name__, self.own))
         else:
             wanted = {name: value for name, value in wanted.items() if name in names}
             if self.reach("torch.optim.%s(..., %s)" % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))):
@@ -134,7 +134,7 @@ class OptimizerImpl(Toggle):
             wanted = self.settings[self.value]
             for group in optimizer.param_groups:
                 if any(bool(group[name]) != value for name, value in wanted.items() if name in group):
-                    self.override("the program sets %s of its parameter groups afterwards" % "foreach and fused")
+                    self.override("the program sets %s of the optimizer's parameter groups afterwards" % "foreach and fused")
 
     def absent(self):
         return "the program creates no optimizer of torch.optim"
@@ -202,16 +202,16 @@ class StepInBackward(Toggle):
 
     def finish(self):
         session = self.session
-        why = ("gradients are clipped in %s, which needs all of them at once" % session.clips if session.clips else
+        why = ("gradients are clipped in %s, and clipping needs all gradients at once" % session.clips if session.clips else
                "gradients are scaled in %s" % session.scales if session.scales else
-               "gradients of several batches are accumulated" if session.accumulates else "")
+               "the program accumulates gradients over several batches" if session.accumulates else "")
         if why and not session.library:
             self.override(why)
             if not self.on:
                 self.withdraw(why)
 
     def absent(self):
-        return "no optimizer of torch.optim steps"
+        return "no optimizer of torch.optim takes a step"
 
 
 class _Cleared(Toggle):
@@ -235,7 +235,7 @@ class _Cleared(Toggle):
 
 @toggle
 class ZeroGrad(_Cleared):
-    name, label = "zero-grad-to-none", "Freeing of gradients instead of filling with zeros"
+    name, label = "zero-grad-to-none", "Freeing gradients instead of zeroing them"
     explains = "Gradients use no memory between two steps"
     reduces = {"Gradient": 0.9}
     applies_to = "calls of zero_grad(set_to_none=False)"
@@ -252,11 +252,11 @@ class ZeroGrad(_Cleared):
 
 @toggle
 class FreeGradients(_Cleared):
-    name, label = "free-gradients", "Freeing of gradients right after the step"
-    explains = "If a program clears gradients between forward and backward, they stay in memory during the forward pass without need"
+    name, label = "free-gradients", "Freeing gradients right after the step"
+    explains = "If a program clears gradients only between forward and backward, the gradients needlessly stay in memory during the forward pass"
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
-    applies_to = "the program's own loop, if it still has gradients in the next forward pass"
+    applies_to = "the program's own loop, if gradients of the previous step still exist in the next forward pass"
     stale = False  # the optimizer has stepped since the program last cleared gradients
     ours = False
 

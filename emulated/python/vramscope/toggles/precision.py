@@ -34,7 +34,7 @@ class _Mixed(Toggle):
         if getattr(arguments, self.argument):
             self.already("TrainingArguments already has %s=True" % self.argument)
         elif not others and self.of_environment == self.argument:
-            self.already("%s already is %s" % (_VARIABLE, self.argument))
+            self.already("%s is already %s" % (_VARIABLE, self.argument))
         elif self.reach("TrainingArguments(..., %s)" % ", ".join(["%s=True" % self.argument] + ["%s=False" % name for name in others])):
             self.undo = functools.partial(self.set_back, arguments, {name: getattr(arguments, name) for name in (self.argument, *others)})
             setattr(arguments, self.argument, True)
@@ -66,7 +66,7 @@ class _Mixed(Toggle):
         if str(there) == self.argument:
             self.already("Accelerator already has mixed_precision=\"%s\"" % self.argument)
         elif there is None and self.of_environment == self.argument:
-            self.already("%s already is %s" % (_VARIABLE, self.argument))
+            self.already("%s is already %s" % (_VARIABLE, self.argument))
         elif self.reach("Accelerator(..., mixed_precision=\"%s\")" % self.argument):
             keywords["mixed_precision"] = self.argument
 
@@ -105,7 +105,7 @@ class _Mixed(Toggle):
 @toggle
 class Bf16(_Mixed):
     name, label, argument, kind, excludes = "bf16", "Mixed precision in bfloat16", "bf16", "bfloat16", ("fp16", "weights")
-    explains = "Matrix products and their saved tensors use bfloat16; the weights keep their type, with an additional copy in bfloat16"
+    explains = "Matrix products and their saved tensors use bfloat16. The weights keep their type and get an additional copy in bfloat16"
     applies_to = "TrainingArguments, Accelerator, and models with 32-bit weights that are called outside autocast"
 
     def install(self):
@@ -148,20 +148,20 @@ class Bf16(_Mixed):
 @toggle
 class Fp16(_Mixed):
     name, label, argument, kind, excludes = "fp16", "Mixed precision in float16", "fp16", "float16", ("bf16", "weights")
-    explains = "Like bf16, for GPUs without bfloat16; gradients are scaled"
+    explains = "Like bf16, but for GPUs without bfloat16. Gradients are scaled"
     applies_to = "TrainingArguments and Accelerator"
 
     def proposals(self):
         return []  # no plan is worth it where bfloat16 applies
 
     def absent(self):
-        return "in the program's own training loop, no switch can add the scaling that float16 gradients need; use bf16"
+        return "in the program's own training loop, no toggle can add the scaling that float16 gradients need; use bf16"
 
 
 @toggle
 class Weights(Toggle):
     name, label, group, changes = "weights", "16-bit weights", "precision", ROUNDING
-    explains = "Weights, gradients and optimizer state have 16 bits: the training runs at lower precision"
+    explains = "Weights, gradients and optimizer state have 16 bits per number, so the training runs at lower precision"
     values, default, tries, excludes = ("bf16", "fp16"), "bf16", ("bf16",), ("bf16", "fp16")
     reduces = {"Parameter": 0.5, "Gradient": 0.5, "Optimizer state": 0.5, "Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
     applies_to = "models created by transformers' from_pretrained or from_config"

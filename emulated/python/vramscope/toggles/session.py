@@ -47,9 +47,9 @@ class Session:
         part = self.process.part
         for toggle in self.toggles:
             part("not applied: %s" % toggle.name, toggle.install)
-        part("toggles around calls of models", self._watch_calls)
+        part("toggles that act on calls of models", self._watch_calls)
         part("toggles for optimizers", self._watch_optimizers)
-        part("clipping of gradients is not noticed", self._watch_gradients)
+        part("gradient clipping is not detected", self._watch_gradients)
         imports.after(self.process, "transformers.training_args", self._watch_arguments)
         imports.after(self.process, "transformers.trainer", self._watch_trainer)
         imports.after(self.process, "transformers.modeling_utils", self._watch_models)

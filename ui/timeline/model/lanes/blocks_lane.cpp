@@ -87,16 +87,18 @@ class BlocksLane : public Lane {
     std::string about = i18n::Text("each rectangle is one allocation; hatched areas are unused");
     if (!s.data || s.data->address_axis().strips().empty())
       about = i18n::Text(
-          "each rectangle is one allocation; addresses are packed because segments are not "
-          "recorded");
+          "each rectangle is one allocation; vramscope packs the addresses, because the trace has "
+          "no segments");
     if (s.addresses.end > 0) {
-      about = i18n::Format("shows {} of {} of address space; double-click the title to show all",
-                           FormatBytes(s.address_end() - s.address_begin()),
-                           FormatBytes(s.data->address_axis().size()));
+      about =
+          i18n::Format("shows {} of the address space of {}; double-click the title to show all",
+                       FormatBytes(s.address_end() - s.address_begin()),
+                       FormatBytes(s.data->address_axis().size()));
     }
     if (s.marking != nullptr && s.marking->block_count > 0) {
-      about = i18n::Format("{} of {} highlighted; Esc clears", FormatCount(s.marking->block_count),
-                           FormatCount(s.marking->blocks.size()));
+      about =
+          i18n::Format("{} of {} blocks highlighted; Esc clears the highlight",
+                       FormatCount(s.marking->block_count), FormatCount(s.marking->blocks.size()));
     }
     DrawLaneTitle(draw, i18n::Text(kTitle), about);
     const TimelineData& d = *s.data;

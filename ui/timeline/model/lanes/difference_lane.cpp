@@ -43,7 +43,7 @@ class DifferenceLane : public Lane {
     // unknown.
     const bool ends = s.baseline_map.Map(s.data->duration_ns()) > s.baseline->duration_ns() + 1;
     DrawLaneTitle(draw, i18n::Text("difference"),
-                  i18n::Format("compared with {}, phase by phase · difference of the peaks {}{}",
+                  i18n::Format("compared with {}, phase by phase · the peaks differ by {}{}",
                                s.baseline_label, FormatSignedBytes(peak - baseline_peak),
                                ends ? i18n::Text(" · the other run ends earlier") : ""));
     if (body.h < 4) return;

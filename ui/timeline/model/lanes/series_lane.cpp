@@ -74,7 +74,7 @@ class SeriesLane : public Lane {
     tip.subtitle = series_.title + " · " + TimeTextOf(s.data->trace(), s.TraceTime(hit.time));
     tip.rows.push_back({i18n::Text("at most"), text(series_.highest), {}});
     if (!series_.largest.empty())
-      tip.rows.push_back({i18n::Text("largest owner at the peak"), series_.largest, {}});
+      tip.rows.push_back({i18n::Text("largest call site at the peak"), series_.largest, {}});
     return tip;
   }
 
