@@ -50,7 +50,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("multiprocessors in a test of FastVideo: {}"),
     TEXT_MARK("{}; with newer drivers about {} MiB less"),
     TEXT_MARK("{}; with newer drivers {} MiB"),
-    TEXT_MARK("{} (a version from early {})"),
+    TEXT_MARK("an early {} version of {}"),
     TEXT_MARK("total memory that {} printed"),
     TEXT_MARK("total memory that {} printed with {}"),
     TEXT_MARK("a mining program"),

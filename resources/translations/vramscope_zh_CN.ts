@@ -17867,8 +17867,8 @@ the run still runs out of memory.</source>
 </translation>
     </message>
     <message>
-        <source>{} (a version from early {})</source>
-        <translation>{}（{} 年初的版本）</translation>
+        <source>an early {} version of {}</source>
+        <translation>{1}（{0} 年初的版本）</translation>
     </message>
     <message>
         <source>{} (cuda:{})</source>

@@ -83,8 +83,9 @@ TEST_F(CliRecording, ReplayReportsOutOfMemoryOnSmallerDevice) {
   EXPECT_EQ(replay["own_settings"]["out_of_memory"], 0) << "as it was recorded, it fits";
   const Outcome text = RunVramscope({"replay", file, "--device-memory", "4MiB"});
   EXPECT_EQ(text.status, 1);
-  EXPECT_THAT(text.out, AllOf(HasSubstr("4.00 MiB for segments"), HasSubstr("yes, first at event"),
-                              HasSubstr("as if it had succeeded, and continues")));
+  EXPECT_THAT(text.out,
+              AllOf(HasSubstr("4.00 MiB of memory for segments"), HasSubstr("yes, first at event"),
+                    HasSubstr("as if it had succeeded, and continues")));
 }
 
 TEST_F(CliRecording, ReplayRejectsInvalidSettings) {

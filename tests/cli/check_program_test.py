@@ -43,7 +43,7 @@ class CheckProgram(unittest.TestCase):
     def test_within(self):
         result = self.check(self.TRAINS, "--budget", "1GiB")
         self.assertTrue(result.stdout.startswith("within the budget: needs "), result.stdout)
-        self.assertIn("96.00 MiB allocated", result.stdout)
+        self.assertIn("Allocated at the peak: 96.00 MiB", result.stdout)
         self.assertIn("train.py:1 main", result.stdout)
         self.assertNotIn("the program speaks", result.stdout)
         self.assertIn("the program speaks", result.stderr)

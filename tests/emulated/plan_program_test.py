@@ -161,7 +161,7 @@ class Plan(unittest.TestCase):
         self.assertEqual(json.loads(self.vramscope("info", self.trace, "--json"))["peak"]["allocated"], 1 << 20)
         bare = self.plan(program, "--no-activities")
         self.expect(bare, BAD_INPUT, "There is no trace")
-        self.assertIn("5 launches", bare.stdout)
+        self.assertIn("launches: 5", bare.stdout)
 
     def test_a_forked_child_reports_nothing(self):
         self.expect(self.plan(self.CUDA + "launch(5)\nif os.fork() == 0:\n    launch(7)\n    raise SystemExit(0)\nos.wait()\n"
@@ -501,7 +501,7 @@ host."""
         result = self.plan(program)
         self.expect(result, 0)
         header, *rows = result.stdout[result.stdout.index("2 processes"):].splitlines()[1:4]
-        self.assertEqual(header.split()[:4], ["Process", "In", "the", "trace"])
+        self.assertEqual(header.split()[:5], ["Process", "Device", "in", "the", "trace"])
         self.assertNotEqual(rows[0].split()[0], rows[1].split()[0])
 
     def test_a_missing_function_of_the_platform(self):

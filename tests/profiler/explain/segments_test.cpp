@@ -119,7 +119,7 @@ TEST(Fragmentation, SplitsUnusedMemoryByCause) {
   EXPECT_EQ(f.pinned[0].pins[1].allocation.value, small);
   EXPECT_EQ(f.pinned[0].pins[1].category, Category::kGradient);
   EXPECT_EQ(f.pinned[0].pins[1].site.name, "layer > aten::mm");
-  EXPECT_THAT(f.headline, ::testing::HasSubstr("48.00 MiB of 50.00 MiB"));
+  EXPECT_THAT(f.headline, ::testing::HasSubstr("48.00 MiB of the 50.00 MiB"));
 }
 
 TEST(Fragmentation, CountsBlocksOutsideSegments) {

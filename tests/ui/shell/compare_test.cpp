@@ -163,7 +163,7 @@ TEST_F(CompareTest, FiltersSortsAndCopies) {
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
   const QStringList csv = QApplication::clipboard()->text().split(QLatin1Char('\n'));
   ASSERT_EQ(csv.size(), Rows() + 2);
-  EXPECT_EQ(csv[0], "Call site,Category,Change,Baseline [B],Shown [B],Difference [B],Blocks");
+  EXPECT_EQ(csv[0], "Call site,Category,Change,Baseline [B],Current [B],Difference [B],Blocks");
   EXPECT_THAT(csv[2].toStdString(), HasSubstr(",41943040,62914560,20971520,"));
   // The key S sorts by the current column: largest first, and when pressed again, smallest first.
   table->setCurrentIndex(table->model()->index(0, 4));

@@ -125,7 +125,7 @@ TEST_F(DeviceDialogTest, AcceptsFiguresAndDeviceFiles) {
   OpenDialog();
   dialog_->findChild<QTabWidget*>()->setCurrentIndex(1);
   EXPECT_FALSE(Ok()->isEnabled());
-  EXPECT_THAT(Problem(), HasSubstr("figures"));
+  EXPECT_THAT(Problem(), HasSubstr("properties"));
   Edit("figure.memory")->setText(QStringLiteral("24GiB"));
   EXPECT_THAT(Problem(), HasSubstr("compute_capability is missing"));
   Edit("figure.compute_capability")->setText(QStringLiteral("8.5"));

@@ -155,7 +155,7 @@ TEST_F(ShellTest, SelectionIsSharedByTablePanelAndTimeline) {
   QTest::keyClick(table, Qt::Key_C, Qt::ControlModifier);
   const QString tsv = QApplication::clipboard()->text();
   EXPECT_EQ(tsv.count(QLatin1Char('\n')), 2);
-  EXPECT_TRUE(tsv.startsWith(QStringLiteral("Id\tModule\tOp\t"))) << tsv.toStdString();
+  EXPECT_TRUE(tsv.startsWith(QStringLiteral("ID\tModule\tOp\t"))) << tsv.toStdString();
   Trigger("edit.clear-selection");
   EXPECT_FALSE(window_->timelineWidget()->selection().valid());
 }
