@@ -66,7 +66,9 @@ QToolButton[role="quiet"] { background: transparent; color: @dim; border: none; 
 QToolButton[role="quiet"]:hover { color: @text; background: @raised; }
 QToolButton[role="quiet"]:focus { color: @accent; background: @raised; }
 
-QScrollArea { border: none; background: @panel; }
+QScrollArea { border: none; border-top: 1px solid transparent; border-bottom: 1px solid transparent;
+    background: @panel; }
+QScrollArea:focus, QTableView:focus, QPlainTextEdit:focus, QListView:focus { border-color: @accent; }
 QScrollArea > QWidget > QWidget { background: @panel; }
 QScrollBar:vertical { background: transparent; width: 10px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: 10px; margin: 0; }
@@ -119,11 +121,11 @@ QToolButton#closeDocument { padding: 1px 5px; }
 QToolButton#newDocument { padding: 2px 9px; }
 QTabBar::scroller { width: 44px; }
 QTabBar QToolButton { background: @panel; border: none; }
-QTabBar QToolButton:hover { background: @raised; }
+QTabBar QToolButton:hover, QTabBar QToolButton:focus { background: @raised; }
 QAbstractScrollArea::corner { background: transparent; border: none; }
 
-QTableView { background: @panel; alternate-background-color: @panel; color: @text; border: none;
-    outline: none; selection-background-color: @selected; selection-color: @text; }
+QTableView { background: @panel; alternate-background-color: @panel; color: @text;
+    border: 1px solid transparent; outline: none; selection-background-color: @selected; selection-color: @text; }
 QTableView::item { padding: 0 8px; border: none; }
 QTableView::item:selected { background: @selected; color: @text; }
 QHeaderView { background: @panel; }
@@ -132,7 +134,8 @@ QHeaderView::section:hover { color: @text; }
 QHeaderView::down-arrow, QHeaderView::up-arrow { width: 8px; height: 8px; margin-right: 1px;
     image: url(:/vramscope/chevron-@mode.svg); subcontrol-position: top center; }
 QHeaderView::up-arrow { image: url(:/vramscope/chevron-up-@mode.svg); }
-QPlainTextEdit, QListView, QListWidget { background: @panel; color: @text; border: none; outline: none; }
+QPlainTextEdit, QListView, QListWidget { background: @panel; color: @text;
+    border: 1px solid transparent; outline: none; }
 QPlainTextEdit#programOutput { background: @raised; border-radius: 5px; padding: 2px; }
 QListWidget::item { padding: 5px 8px; border-radius: 4px; }
 QListWidget::item:selected { background: @hover; color: @text; }

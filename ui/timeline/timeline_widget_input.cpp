@@ -1,5 +1,6 @@
 // Handles the events of the canvas: keys, mouse, wheel, timers and paint.
 #include <QContextMenuEvent>
+#include <QFocusEvent>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QTimerEvent>
@@ -86,7 +87,22 @@ void TimelineWidget::resizeEvent(QResizeEvent*) {
   impl_->Refresh();
 }
 
+void TimelineWidget::focusInEvent(QFocusEvent* event) {
+  impl_->model.SetFocusFrame(event->reason() == Qt::TabFocusReason ||
+                             event->reason() == Qt::BacktabFocusReason ||
+                             event->reason() == Qt::ShortcutFocusReason);
+  impl_->Refresh();
+  QWidget::focusInEvent(event);
+}
+
+void TimelineWidget::focusOutEvent(QFocusEvent* event) {
+  impl_->model.SetFocusFrame(false);
+  impl_->Refresh();
+  QWidget::focusOutEvent(event);
+}
+
 void TimelineWidget::mousePressEvent(QMouseEvent* event) {
+  impl_->model.SetFocusFrame(false);
   impl_->tooltip_timer.stop();
   impl_->model.Press(PointerOf(*event, event->button()), impl_->Now());
   impl_->Refresh();

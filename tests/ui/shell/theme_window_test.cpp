@@ -7,12 +7,15 @@
 #include <QScrollArea>
 #include <QTabBar>
 #include <QTableView>
+#include <set>
+#include <string>
 
 #include "tests/ui/shell/recorded_window.h"
 #include "ui/panels/form_widgets.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/shell/theme_zones.h"
+#include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
 namespace {
@@ -137,6 +140,40 @@ TEST_F(ThemeWindowTest, HiddenPagesOfTheLeftDockKeepTheirSheetUntilShown) {
   EXPECT_EQ(color(), ToQColor(timeline::Theme::Dark().dim));
   tabs->setCurrentIndex(0);
   EXPECT_EQ(color(), ToQColor(timeline::Theme::Light().dim));
+}
+
+// A user of the keyboard must see where the focus is. Compares the picture of every widget that the
+// Tab key reaches with and without the focus.
+TEST_F(ThemeWindowTest, FocusIsVisible) {
+  OpenRecorded();
+  auto* canvas = window_->findChild<timeline::TimelineWidget*>();
+  auto* tabs = Find<QTabBar>("controlsTabs");
+  std::set<const QWidget*> seen;
+  std::set<std::string> unmarked;
+  for (const QString& page : window_->pageNames()) {
+    window_->openPage(page);
+    ASSERT_TRUE(Idle()) << page.toStdString();
+    for (QWidget* widget : window_->findChildren<QWidget*>()) {
+      if (!widget->isVisible() || !widget->isEnabled() || widget->visibleRegion().isEmpty() ||
+          (widget->focusPolicy() & Qt::TabFocus) == 0 || !seen.insert(widget).second)
+        continue;
+      const auto picture = [&] {
+        QCoreApplication::processEvents();
+        const QPoint corner = widget->mapTo(window_.get(), QPoint());
+        return window_->grab(QRect(corner, widget->size()).adjusted(-3, -3, 3, 3)).toImage();
+      };
+      QWidget* other = widget == canvas ? static_cast<QWidget*>(tabs) : canvas;
+      other->setFocus(Qt::TabFocusReason);
+      const QImage before = picture();
+      widget->setFocus(Qt::TabFocusReason);
+      if (QApplication::focusWidget() == widget && picture() == before)
+        unmarked.insert(std::string(widget->metaObject()->className()) + " " +
+                        widget->objectName().toStdString() + " " +
+                        widget->property("text").toString().toStdString());
+    }
+  }
+  EXPECT_GT(seen.size(), 80u);
+  EXPECT_THAT(unmarked, ::testing::IsEmpty());
 }
 
 }  // namespace

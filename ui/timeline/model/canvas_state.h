@@ -117,6 +117,7 @@ struct CanvasState {
   Hit hover;
   bool tooltip = false;  // the tooltip's delay has passed
   bool dragging_range = false;
+  bool focus_frame = false;  // the canvas got the focus by a key
 
   // The memory lane's animation to new data: the edges at its start in pixels, and its progress.
   std::vector<float> morph_from;

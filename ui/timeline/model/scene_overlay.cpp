@@ -273,6 +273,9 @@ void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* lis
 
 void BuildOverlay(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
   list->Clear();
+  if (s.focus_frame)
+    list->Box({0.5f, 0.5f, s.layout.width - 1, s.layout.height - 1}, 0, {0, 0, 0, 0},
+              s.theme.accent, 1);
   if (!s.shows_lanes()) return;
   DrawRange(s, measure, list);
   DrawSelection(s, list);

@@ -480,6 +480,12 @@ void TimelineModel::StepActivity(int direction, double now_ms) {
   }
 }
 
+void TimelineModel::SetFocusFrame(bool on) {
+  if (state_.focus_frame == on) return;
+  state_.focus_frame = on;
+  overlay_dirty_ = true;
+}
+
 void TimelineModel::Leave() {
   if (gesture_ != Gesture::kNone) return;  // a drag continues outside of the canvas
   state_.hovering = false;

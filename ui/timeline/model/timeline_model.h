@@ -105,6 +105,8 @@ class TimelineModel {
   // Returns false if the key has no effect. `fast`: Shift is pressed.
   bool KeyPress(Key key, bool fast, double now_ms);
   void Leave();
+  // Draws a frame around the canvas while it has the focus by a key. A click needs no frame.
+  void SetFocusFrame(bool on);
   void ShowTooltip();  // call it when the mouse has rested
 
   // View.
