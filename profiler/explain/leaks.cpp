@@ -66,9 +66,8 @@ bool Judge(Leak& leak) {
 std::string Headline(const Leaks& leaks) {
   if (!leaks.known) {
     return i18n::Format(
-        "There are too few steps to tell a leak from temporary growth: {} steps are recorded, {} "
-        "are needed.",
-        leaks.steps.size(), kFewestSteps);
+        "At least {} steps are needed to tell a leak from temporary growth. Recorded steps: {}.",
+        kFewestSteps, leaks.steps.size());
   }
   if (leaks.leaks.empty()) {
     return i18n::Format("No leak: everything that {} steps allocated was freed or replaced.",

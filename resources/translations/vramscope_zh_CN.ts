@@ -14551,8 +14551,8 @@ the run still runs out of memory.</source>
         <translation>数值 15 和 0.85 与每隔一层的检查点相符，而不是两层一段。</translation>
     </message>
     <message>
-        <source>There are too few steps to tell a leak from temporary growth: {} steps are recorded, {} are needed.</source>
-        <translation>步数太少，无法区分泄漏与暂时的增长：录制了 {} 步，需要 {} 步。</translation>
+        <source>At least {} steps are needed to tell a leak from temporary growth. Recorded steps: {}.</source>
+        <translation>至少需要 {} 步才能区分泄漏与暂时增长。已录制的步数：{}。</translation>
     </message>
     <message>
         <source>These settings of PYTORCH_CUDA_ALLOC_CONF control how blocks are split, how sizes are rounded, and when cached segments are released. The requested sizes stay the same, but the reserved memory changes.</source>

@@ -2,11 +2,12 @@
 
 #include <QHBoxLayout>
 #include <QJsonArray>
-#include <QLabel>
 #include <QProgressBar>
 #include <QPushButton>
 #include <QToolButton>
 #include <QVBoxLayout>
+
+#include "ui/panels/form_widgets.h"
 
 namespace vramscope::ui {
 
@@ -17,16 +18,14 @@ StudyPage::StudyPage(const StudyPrograms& programs, const char* name, QWidget* p
       column_(new QVBoxLayout(this)),
       model_(new TableModel(this)),
       view_(new TableView),
-      says_(new QLabel),
+      says_(new ElidedLabel(LabelRole::kBody)),
       progress_(new QProgressBar),
       cancel_(new QToolButton) {
   setObjectName(QLatin1String(name));
   column_->setContentsMargins(8, 6, 8, 0);
   column_->addLayout(controls_);
   controls_->addWidget(says_, 1);
-  says_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  // Clip long messages, so that they do not widen the window.
-  says_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+  says_->setSelectable();
   progress_->setRange(0, 0);
   progress_->setMaximumWidth(120);
   progress_->setTextVisible(false);
@@ -63,13 +62,10 @@ void StudyPage::Start(const QStringList& arguments, const std::string& config,
   Busy(runner_->busy());
 }
 
-void StudyPage::Say(const QString& text) {
-  says_->setText(text);
-  says_->setToolTip(text);
-}
+void StudyPage::Say(const QString& text) { says_->setFullText(text); }
 
 QJsonObject StudyPage::dumpState() const {
-  return {{"says", says_->text()}, {"busy", busy()}, {"table", view_->dumpState()}};
+  return {{"says", says_->fullText()}, {"busy", busy()}, {"table", view_->dumpState()}};
 }
 
 }  // namespace vramscope::ui

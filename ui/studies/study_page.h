@@ -15,7 +15,6 @@
 
 class QComboBox;
 class QHBoxLayout;
-class QLabel;
 class QProgressBar;
 class QPushButton;
 class QToolButton;
@@ -23,6 +22,7 @@ class QVBoxLayout;
 
 namespace vramscope::ui {
 
+class ElidedLabel;
 class FitControls;
 class WaterfallControls;
 
@@ -60,7 +60,7 @@ class StudyPage : public QWidget {
 
  private:
   void Busy(bool busy);
-  QLabel* says_;
+  ElidedLabel* says_;
   QProgressBar* progress_;
   QToolButton* cancel_;
 };
