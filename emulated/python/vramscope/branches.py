@@ -90,9 +90,20 @@ def tree(filename):
         return ast.Module(body=[], type_ignores=[])
 
 
+@functools.lru_cache(maxsize=64)
+def _nodes(filename):
+    """Returns all nodes of a file. A walk of a long file takes as long as planning several modules."""
+    return tuple(ast.walk(tree(filename)))
+
+
+@functools.lru_cache(maxsize=256)
+def _functions(filename):
+    return tuple(node for node in _nodes(filename) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+
+
 @functools.lru_cache(maxsize=256)
 def decisions(filename):
-    nodes = tuple(ast.walk(tree(filename)))
+    nodes = _nodes(filename)
     filters = [Filter(test) for node in nodes if isinstance(node, ast.comprehension) for test in node.ifs]
     return (*(node for node in nodes if isinstance(node, (ast.If, ast.While, ast.Assert))), *filters)
 
@@ -128,9 +139,8 @@ def _skipping(filename):
 
 def scope_of(filename, line):
     """Returns the innermost function that contains the line, or the module."""
-    module = tree(filename)
-    functions = [node for node in ast.walk(module) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line <= node.end_lineno]
-    return max(functions, key=lambda node: node.lineno, default=module)
+    around = [node for node in _functions(filename) if node.lineno <= line <= node.end_lineno]
+    return max(around, key=lambda node: node.lineno, default=tree(filename))
 
 
 @functools.lru_cache(maxsize=4096)

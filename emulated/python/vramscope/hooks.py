@@ -7,6 +7,7 @@ and without them (tests/emulated). Garbage collections affect when tensors are f
 that the collector counts."""
 import functools
 import gc
+import itertools
 import threading
 import warnings
 import weakref
@@ -46,7 +47,7 @@ class Hooks:
         self.compiling = getattr(compiler, "is_compiling", None) or (lambda: False)
         self.tracing = known.traces(process.torch)
         self.applying = False
-        self.plain = (process.torch.Tensor, process.torch.nn.Parameter)
+        self.plain = frozenset((process.torch.Tensor, process.torch.nn.Parameter))
         self.saved = saved_tensors.SavedTensors(self)
         self.updates = updates.Updates(self)
         self.missing_gradients = gradients.MissingGradients(self.recorder)
@@ -219,8 +220,10 @@ class Hooks:
         """Marks the tensors that the program keeps outside of modules. Only tensors of unknown
         category are affected."""
         address = self.recorder.address
-        for value in gc.get_objects():
-            if type(value) in self.plain and value.is_cuda and address(value):
+        objects = gc.get_objects()
+        # There are a million objects, so they are filtered without a loop in Python.
+        for value in itertools.compress(objects, map(self.plain.__contains__, map(type, objects))):
+            if value.is_cuda and address(value):
                 self.recorder.native.mark("k", address(value))
 
     # --- backward, optimizer ---
