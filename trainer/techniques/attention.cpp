@@ -112,17 +112,14 @@ TechniqueEntry DeclareTechnique_attention() {
                         "amp-bf16 or amp-fp16, or set attention to efficient or math",
                  .instead = {{"attention", "efficient"}}},
                 {.when = {{"attention", true, {"cudnn"}}, {"precision", true, {"fp32"}}},
-                 .why =
-                     "attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, "
-                     "amp-bf16 or amp-fp16",
+                 .why = "attention=cudnn needs a 16-bit precision: set precision to bf16, fp16, "
+                        "amp-bf16 or amp-fp16",
                  .instead = {{"attention", "efficient"}}},
-                {.when =
-                     {{"attention", true, {"efficient", "cudnn", "flash-2"}},
-                      {"backend", true, {"cpu"}}},
-                 .why =
-                     "attention=efficient, flash-2 and cudnn have no CPU implementation: use "
-                     "eager, math "
-                     "or flash"}}},
+                {.when = {{"attention", true, {"efficient", "cudnn", "flash-2"}},
+                          {"backend", true, {"cpu"}}},
+                 .why = "attention=efficient, flash-2 and cudnn have no CPU implementation: use "
+                        "eager, math "
+                        "or flash"}}},
       .fit = {{.row = "flash"}, {.row = "efficient"}},
       .order = 20,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

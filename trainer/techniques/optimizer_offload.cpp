@@ -151,8 +151,8 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
                  .why = "offload.optimizer updates all parameters in one step: set "
                         "optimizer.in_backward=false",
                  .instead = {{"optimizer.in_backward", "false"}}},
-                {.when =
-                     {{"offload.optimizer", false, {"none"}}, {"model.family", true, {"basics"}}},
+                {.when = {{"offload.optimizer", false, {"none"}},
+                          {"model.family", true, {"basics"}}},
                  .why =
                      "the basics model's script has its own optimizer: set offload.optimizer=none",
                  .instead = {{"offload.optimizer", "none"}}}},
