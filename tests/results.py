@@ -364,8 +364,7 @@ Public fine-tuning programs, unmodified, planned on an H100: the peak that each 
 the peak of the program with the same change written by hand
 ([programs.json](../../tests/emulated/public/programs.json) lists the programs, their arguments and
 the changes). Figures are bytes. Models are public configurations without weights, and data are made
-up. For some programs, only the first toggles with a handwritten change were planned. Seconds were
-measured on a busy computer with two cores."""
+up. Searches of `fit` were timed on two cores with little other work."""
 
 
 def effect(row, one):

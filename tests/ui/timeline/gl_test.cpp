@@ -1,7 +1,9 @@
 // Tests the OpenGL renderer on a display with OpenGL 3.3 (a desktop, or xvfb-run with Mesa). It
 // must draw the same as the raster renderer, keep the data layer while the mouse hovers, and work
 // after a new window was created.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
 #include <QApplication>
 #include <QDir>
@@ -14,6 +16,8 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <QVBoxLayout>
+#include <string>
+#include <vector>
 
 #include "tests/ui/timeline/synthetic_trace.h"
 #include "ui/timeline/gl/gl_renderer.h"
@@ -24,6 +28,21 @@
 namespace vramscope::ui::timeline {
 namespace {
 
+// Keeps loaded libraries, such as OpenGL's driver, until the end of the program. LeakSanitizer
+// cannot see pointers in libraries that were unloaded, and would report the memory behind them as
+// leaked.
+void KeepLibraries() {
+  std::vector<std::string> names;
+  dl_iterate_phdr(
+      [](dl_phdr_info* library, size_t, void* to) {
+        static_cast<std::vector<std::string>*>(to)->emplace_back(library->dlpi_name);
+        return 0;
+      },
+      &names);
+  for (const std::string& name : names)
+    if (!name.empty()) dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
 class TimelineGlTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -31,6 +50,7 @@ class TimelineGlTest : public ::testing::Test {
       GTEST_SKIP() << "no display with OpenGL 3.3: run under xvfb-run with QT_QPA_PLATFORM=xcb";
     }
   }
+  void TearDown() override { KeepLibraries(); }
   std::unique_ptr<TimelineWidget> Make(const char* renderer) {
     qputenv("VRAMSCOPE_RENDERER", renderer);
     auto w = std::make_unique<TimelineWidget>();
