@@ -10,6 +10,7 @@
 #include "profiler/base/hash_map.h"
 #include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
+#include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/device_counters.h"
 #include "profiler/trace/memory_cursor.h"
@@ -23,7 +24,10 @@ using trace::EventIndex;
 using What = DeviceMemory::What;
 using Source = DeviceMemory::Source;
 
-int64_t Signed(uint64_t bytes) { return static_cast<int64_t>(bytes); }
+// Figures of a file may be larger than any memory.
+int64_t Signed(uint64_t bytes) {
+  return static_cast<int64_t>(std::min<uint64_t>(bytes, INT64_MAX));
+}
 
 bool IsCommunication(std::string_view library) { return library.starts_with("libnccl"); }
 
@@ -128,8 +132,9 @@ DeviceMemoryHistory::OutsideAllocator DeviceMemoryHistory::OutsideAllocatorAt(
   OutsideAllocator taken;
   for (const auto& [address, row] : live) {
     const std::string_view library = trace_.String(a.name[row]);
-    (IsCommunication(library) ? taken.communication : taken.libraries) += a.bytes[row];
-    taken.by_library[std::string(library)] += a.bytes[row];
+    for (uint64_t* sum : {IsCommunication(library) ? &taken.communication : &taken.libraries,
+                          &taken.by_library[std::string(library)]})
+      *sum = run::AddSaturating(*sum, uint64_t{a.bytes[row]});
   }
   return taken;
 }
@@ -142,7 +147,8 @@ int64_t DeviceMemoryHistory::AccountedAt(int64_t time_ns) const {
   if (events.size() > 0 && events.time_ns.front() <= time_ns)
     reserved =
         trace::MemoryCursor::Behind(trace_, analysis::EventAtTime(trace_, time_ns)).sums().reserved;
-  return Signed(taken.libraries + taken.communication + reserved);
+  return Signed(
+      run::AddSaturating(run::AddSaturating(taken.libraries, taken.communication), reserved));
 }
 
 int64_t DeviceMemoryHistory::UsedBy(const Answer& answer) const {
@@ -156,13 +162,13 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
   const Fragmentation f = FragmentationAt(trace_, event);
   m.context = f.context;
   m.of_host = trace::IsOfHostMemory(trace_);
-  m.total = m.of_host ? 0 : info.device.memory_bytes;
+  m.total = m.of_host ? 0 : std::min<uint64_t>(info.device.memory_bytes, INT64_MAX);
   // The figures of a recording, imported or not, are measured. The figures of a plan are modelled.
   const bool imported = info.backend == trace::Backend::kImported;
   const Source source = info.measured || imported ? Source::kMeasured : Source::kModelled;
   const auto add = [&](What what, int64_t bytes, std::string about, Source from) {
     if (bytes == 0 && what != What::kRemainder) return;
-    m.used += bytes;
+    m.used = run::AddSaturating(m.used, bytes);
     m.parts.push_back({what, from, bytes, std::move(about)});
   };
   const bool state = info.content == trace::Content::kState;
@@ -206,7 +212,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
     return fmt::format("{:.3f} s", static_cast<double>(answer.time_ns) / 1e9);
   };
   m.asked_ns = last.time_ns;
-  if (last.total) m.total = *last.total;
+  if (last.total) m.total = std::min<uint64_t>(*last.total, INT64_MAX);
   add(What::kContext, context_,
       i18n::Format("memory {} according to the first NVML query (at {}), minus the parts above",
                    of_process_ ? i18n::Text("of this process")
@@ -221,7 +227,7 @@ DeviceMemory DeviceMemoryHistory::At(EventIndex event) const {
             at(last)),
         source);
   add(What::kDriver, Signed(last.driver.value_or(0)), i18n::Text("NVML: reserved"), source);
-  add(What::kRemainder, UsedBy(last) - AccountedAt(last.time_ns) - context_,
+  add(What::kRemainder, run::AddSaturating(UsedBy(last) - AccountedAt(last.time_ns), -context_),
       i18n::Format("memory according to the last NVML query (at {}), minus the parts above. This "
                    "remainder is code "
                    "that was loaded since the first query, and memory that was not recorded",

@@ -75,7 +75,8 @@ class GpuBar::Bar : public QWidget {
   }
   void mouseMoveEvent(QMouseEvent* event) override {
     QString text = GpuBar::tr("free: %1")
-                       .arg(Bytes(static_cast<int64_t>(of_->memory_.total) - of_->memory_.used));
+                       .arg(Bytes(static_cast<int64_t>(of_->memory_.total) -
+                                  std::max<int64_t>(0, of_->memory_.used)));
     if (of_->memory_.total == 0) text.clear();
     Each([&](const DeviceMemory::Part& part, double left, double right) {
       const double x = event->position().x();
