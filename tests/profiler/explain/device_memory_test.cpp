@@ -214,6 +214,22 @@ TEST(DeviceMemory, MergesProcessesWithoutReadingsPerProcess) {
   EXPECT_EQ(m.used, MiB(510));
 }
 
+// Figures of a malicious file must neither overflow nor wrap around to small ones.
+TEST(DeviceMemory, SumsOfHugeFiguresAreTheLargestValue) {
+  Maker t;
+  t.info.backend = trace::Backend::kCuda;
+  t.info.measured = true;
+  t.DriverAlloc(1, UINT64_MAX - 5, "libcublasLt.so.13");
+  t.DriverAlloc(2, UINT64_MAX - 5, "libnccl.so.2");
+  t.AddReading({.used = UINT64_MAX, .process = 7, .driver = UINT64_MAX, .total = UINT64_MAX});
+  t.Add({.kind = trace::EventKind::kMarker});
+  const DeviceMemory m = DeviceMemoryHistory(*t.Finish()).At(trace::kNoEvent);
+  EXPECT_EQ(m.total, uint64_t{INT64_MAX});
+  EXPECT_EQ(BytesOf(m, What::kLibraries), INT64_MAX);
+  EXPECT_EQ(BytesOf(m, What::kCommunication), INT64_MAX);
+  EXPECT_EQ(m.used, 7) << "the remainder still makes the parts add up to NVML's reading";
+}
+
 TEST(DeviceMemory, EmptyTraceUsesNoMemory) {
   const DeviceMemory m = DeviceMemoryHistory(*Maker().Finish()).At(0);
   EXPECT_EQ(m.used, 0);
