@@ -92,7 +92,7 @@ def tree(filename):
 
 @functools.lru_cache(maxsize=64)
 def _nodes(filename):
-    """Returns all nodes of a file. A walk of a long file takes as long as planning several modules."""
+    """Returns all nodes of a file, which is walked once although many of its lines are asked about."""
     return tuple(ast.walk(tree(filename)))
 
 
