@@ -47,7 +47,12 @@ void ProgramServer::Start(std::vector<std::string> words, const std::vector<std:
   scratch_ = *std::move(scratch);
   // The folder of the first plan may be deleted before the list is read, so the list is copied.
   const std::string list = scratch_->path() + "/modules.json";
-  std::ofstream(list) << Json{{"modules", modules_}}.dump();
+  std::error_code failed;
+  std::filesystem::copy_file(modules, list, failed);
+  if (failed) {
+    why_not_ = failed.message();
+    return;
+  }
   wanted_ = scratch_->path() + "/server/socket";
   words.insert(words.end(), {"--keep", scratch_->path() + "/server", "--serve", wanted_,
                              "--modules", list, "--"});

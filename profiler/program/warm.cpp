@@ -76,11 +76,16 @@ absl::StatusOr<int> Connect(const std::string& path) {
   return failed;
 }
 
+// Returns the resident bytes of a process and of its children: with torchrun, a second server for
+// the ranks.
 uint64_t ResidentBytes(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/statm", pid));
   uint64_t all = 0, resident = 0;
   file >> all >> resident;
-  return resident * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  resident *= static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  std::ifstream children(fmt::format("/proc/{0}/task/{0}/children", pid));
+  for (pid_t child = 0; children >> child;) resident += ResidentBytes(child);
+  return resident;
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct WarmRequest {
 // can only enter namespaces below its own.
 struct WarmServer {
   pid_t pid = 0;
-  uint64_t resident_bytes = 0;
+  uint64_t resident_bytes = 0;  // with its children
 };
 absl::StatusOr<WarmServer> FindWarmServer(const std::string& socket);
 // Returns a descriptor of the server's user namespace, which the caller must close. Returns -1 if

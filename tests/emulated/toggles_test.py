@@ -18,14 +18,11 @@ import unittest
 
 import torch_program
 from torch_program import ENVIRONMENT, HERE, PYTHON, TORCH, VRAMSCOPE, Program, has
+from torch_program import words as command
 
 PLAIN, TRAINER, ALREADY = "toggled.py", "toggled_trainer.py", "toggled_already.py"
-DONE, NO, USAGE = 0, 1, 2
+DONE, NO, USAGE, FAILED = 0, 1, 2, 3
 ALL = os.environ.get("VRAMSCOPE_ALL_TOGGLES") == "1"
-
-
-def command(program, *arguments):
-    return ["--", PYTHON, os.path.join(HERE, "programs", program), *arguments]
 
 
 class Toggles(Program):
@@ -330,6 +327,44 @@ process."""
 
     def test_of_two_ranks(self):
         self.equal("distributed.py", "ddp", options=("--ranks", "2"))
+
+    TORCHRUN = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
+
+    def test_of_torchrun(self):
+        self.equal((*self.TORCHRUN, os.path.join(HERE, "programs", "distributed.py")), "ddp", options=("--devices", "2"))
+        self.assertNotIn("imports all modules again", self.stderr)
+
+    def test_ranks_of_torchrun_come_from_a_server_of_their_own(self):
+        """A rank's parent tells who started it."""
+        with open(self.path("rank.py"), "w") as file:
+            file.write("import os, sys, torch\nrank = os.environ['RANK']\nblock = torch.empty(1 << 20, device='cuda:' + rank)\n"
+                       "with open(%r + sys.argv[1] + rank, 'w') as file:\n"
+                       "    file.write(open('/proc/%%d/cmdline' %% os.getppid()).read().replace('\\0', ' '))\n"
+                       "sys.exit(int(sys.argv[2]) * int(rank))\n" % self.path("parent-"))
+
+        def parents(name, status, *options):
+            try:
+                return self.plan((*self.TORCHRUN, self.path("rank.py")), name, str(status), options=("--devices", "2", *options), status=DONE if status == 0 else FAILED)
+            finally:
+                self.parents = [open(self.path("parent-%s%d" % (name, rank))).read() for rank in range(2)]
+
+        cold = parents("cold", 0, "--all-toggles", "--keep", self.path("first"))
+        self.assertTrue(all("torch.distributed.run" in parent for parent in self.parents), self.parents)
+        socket = self.serve((*self.TORCHRUN, self.path("rank.py")), "cold", "0", options=("--devices", "2", "--writable", self.folder))
+        warm = parents("warm", 0, "--warm", socket, "--all-toggles", "--keep", self.path("second"))
+        self.assertFalse(any("torch.distributed.run" in parent for parent in self.parents), self.parents)
+        self.assertEqual((warm["peak"], warm["needed"]), (cold["peak"], cold["needed"]))
+        ranks = []
+        for plan in ("first", "second"):  # a later server may be started from what a warm plan reports
+            with open(self.path(plan + "/modules.json")) as file:
+                rank = json.load(file)["rank"]
+            ranks.append((rank["command"][:-2], rank["environment"]))  # the arguments differ
+        self.assertEqual(*ranks)
+        parents("cold", 5)
+        self.assertIn("exitcode  : 5", self.stderr)
+        parents("failing", 5, "--warm", socket)
+        self.assertFalse(any("torch.distributed.run" in parent for parent in self.parents), self.parents)
+        self.assertIn("exitcode  : 5", self.stderr)
 
     def test_of_settings_of_the_allocator(self):
         """PyTorch reads these settings when CUDA is first used, which happens after the server's

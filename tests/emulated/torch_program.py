@@ -30,6 +30,12 @@ libraries could not be imported."""
 TORCH = has("torch")
 
 
+def words(program, *arguments):
+    """Returns the command of a program: a file of programs/, or a tuple of words for the interpreter."""
+    first = program if isinstance(program, tuple) else (os.path.join(HERE, "programs", program),)
+    return ["--", PYTHON, *first, *arguments]
+
+
 class Program(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -40,7 +46,7 @@ class Program(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def plan(self, program, *arguments, options=(), status=0, **environment):
-        command = [VRAMSCOPE, "plan", "--json", "--writable", self.folder, *options, "--", PYTHON, os.path.join(HERE, "programs", program), *arguments]
+        command = [VRAMSCOPE, "plan", "--json", "--writable", self.folder, *options, *words(program, *arguments)]
         result = subprocess.run(command, env={**ENVIRONMENT, **environment}, capture_output=True, text=True, timeout=900)
         self.assertEqual(result.returncode, status, result.stderr[-4000:])
         self.stderr = result.stderr

@@ -29,7 +29,7 @@ import socket
 import sys
 import threading
 
-from vramscope import packages, uploads
+from vramscope import packages, torchrun, uploads
 from vramscope.process import replace_file
 
 SOCKET, MODULES = "VRAMSCOPE_PROGRAM_SERVE", "VRAMSCOPE_PROGRAM_MODULES"
@@ -42,7 +42,8 @@ CAPABILITY_VERSION_3 = 0x20080522
 # Variables that may differ between plans: vramscope's own, and those that torchrun sets (they are
 # read when a process group is created). The first list has prefixes, the second has names.
 _OF_A_PLAN = ("VRAMSCOPE_", "TORCHELASTIC_")
-_OF_A_RANK = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "PWD", "OLDPWD", "SHLVL", "_"}
+_OF_A_RANK = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "ROLE_RANK", "MASTER_ADDR", "MASTER_PORT", "PWD", "OLDPWD", "SHLVL", "_"}
+_OF_LAUNCHERS = {"torch", "accelerate"}  # packages that torchrun and launchers built on it import
 
 
 # --- the modules of a first run ---
@@ -79,8 +80,9 @@ def tell_modules(process):
     why = "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
     if threading.active_count() > 1:
         why = why or "the program starts threads before it uses CUDA"
+    told = {"modules": names, "why_not": why, "rank": torchrun.describe(_began_with, _may_differ)}
     try:
-        replace_file(os.path.join(process.settings.output, "modules.json"), json.dumps({"modules": names, "why_not": why}).encode())
+        replace_file(os.path.join(process.settings.output, "modules.json"), json.dumps(told).encode())
     except OSError:
         pass  # the next program starts without the server
 
@@ -91,7 +93,11 @@ def serve():
     """Runs the server. Returns only in forks, each of which becomes a planned program."""
     path, modules = os.environ.pop(SOCKET), os.environ.pop(MODULES)
     with open(modules) as file:
-        names = json.load(file)["modules"]
+        told = json.load(file)
+    names = told["modules"]
+    ranks = torchrun.start(told.get("rank"), path + ".ranks", modules, OUTPUT)  # imports at the same time
+    if ranks is not None:
+        names = [name for name in names if name.partition(".")[0] in _OF_LAUNCHERS]
     atexit.register(_keep_imports)  # the function registered first is called last
     sys.dont_write_bytecode, writes = True, sys.dont_write_bytecode
     again = None
@@ -108,6 +114,8 @@ def serve():
     sys.dont_write_bytecode = writes
     if again is not None:
         again()
+    if ranks is not None:
+        torchrun.use(ranks, path + ".ranks", OUTPUT)
     _imported.update(_files())
     _shared.extend(name for name in sys.modules if name.partition(".")[0] not in {*sys.stdlib_module_names, "__main__"})
     gc.collect()
@@ -235,7 +243,7 @@ def _refuse(request):
         return "the server was started for another program"
     given = request["environment"]
     changed = sorted(name for name in {*given, *_began_with} if given.get(name) != _began_with.get(name)
-                     and not name.startswith(_OF_A_PLAN) and name not in _OF_A_RANK and not _of_a_shim(name))
+                     and not _may_differ(name) and not _of_a_shim(name))
     if changed:
         return "the environment has changed: %s" % ", ".join(changed[:4])
     if given.get(DEVICES) != _began_with.get(DEVICES):
@@ -247,6 +255,10 @@ def _refuse(request):
         return "an imported module uses CUDA"
     threads = len(os.listdir("/proc/self/task"))
     return "imported modules run %d threads" % (threads - 1) if threads > 1 else ""
+
+
+def _may_differ(name):
+    return name.startswith(_OF_A_PLAN) or name in _OF_A_RANK
 
 
 def _of_a_shim(name):
