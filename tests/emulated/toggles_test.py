@@ -17,7 +17,7 @@ import time
 import unittest
 
 import torch_program
-from torch_program import ENVIRONMENT, HERE, PYTHON, TORCH, VRAMSCOPE, Program, has
+from torch_program import ENVIRONMENT, HERE, TORCH, VRAMSCOPE, Program, has
 from torch_program import words as command
 
 PLAIN, TRAINER, ALREADY = "toggled.py", "toggled_trainer.py", "toggled_already.py"
