@@ -111,7 +111,7 @@ std::string ToText(const trace::Trace& trace, const analysis::LiveSet& live, uin
   else if (!trace::IsOfHostMemory(trace))
     text += i18n::Text("; reserved memory is not recorded");
   if (peak_reserved > live.reserved)
-    text += i18n::Format("\n  (reserved memory peaks at another time, at {})",
+    text += i18n::Format("\n  (the peak of reserved memory is at another time: {})",
                          run::FormatBytes(peak_reserved));
   text += i18n::Format("\n  at {}\n\n", TimeAndContextText(trace, live.context));
   Table table({{i18n::Format("By {}", by.Text())},

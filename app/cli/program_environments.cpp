@@ -145,8 +145,8 @@ absl::Status PipFailed(const std::string& python, const mcp::ChildOutcome& outco
         "tell pip where to find the version");
   } else if (says("ResolutionImpossible") || says("conflicting dependencies")) {
     help = i18n::Text(
-        "\nThe program keeps its own PyTorch. To plan a version that needs another PyTorch, use an "
-        "environment with that PyTorch");
+        "\nThe program keeps its own PyTorch. If a package version needs another PyTorch, plan in "
+        "an environment with that PyTorch");
   }
   return absl::InvalidArgumentError(i18n::Format("pip: {}{}", text, help));
 }

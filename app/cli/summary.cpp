@@ -235,7 +235,7 @@ std::string PeakText(const trace::Trace& trace, const analysis::Peak& peak) {
     return allocated + where + i18n::Text("; reserved memory is not recorded");
   if (peak.reserved_then == peak.reserved)
     return i18n::Format("{}, {} reserved{}", allocated, FormatBytes(peak.reserved), where);
-  return i18n::Format("{} with {} reserved{}; reserved memory peaks at another time, at {}",
+  return i18n::Format("{} with {} reserved{}; the peak of reserved memory is at another time: {}",
                       allocated, FormatBytes(peak.reserved_then), where,
                       FormatBytes(peak.reserved));
 }
@@ -294,12 +294,11 @@ std::string StepsTable(const trace::Trace& trace, const std::vector<analysis::St
     cells.emplace_back(i18n::Text(trace::Name(step.peak_phase)));
     table.Row(cells);
   }
-  return table.Text() +
-         (gpu.empty()
-              ? ""
-              : i18n::Text(
-                    "  The columns of the phases and Busy show the GPU time of the work that each "
-                    "phase launched. Total shows host time. The host runs ahead of the GPU.\n"));
+  return table.Text() + (gpu.empty()
+                             ? ""
+                             : i18n::Text("  The phase columns show the GPU time of the work that "
+                                          "the phase launched. Busy also shows GPU time, and Total "
+                                          "shows host time. The host runs ahead of the GPU.\n"));
 }
 
 Json SummaryJson(const trace::Trace& trace, const Summary& summary) {

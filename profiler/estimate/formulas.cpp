@@ -97,7 +97,8 @@ constexpr Row kRows[] = {
      TEXT_MARK("K parameters are frozen and N are added. This requires K + N weights, N gradients "
                "and 2 N moments")},
     {"peft-saved", TEXT_MARK("Adapters: savings over full training"), "e * (3*K - 4*N)",
-     TEXT_MARK("full training needs 4 K elements; training with adapters needs K + 4 N")},
+     TEXT_MARK("full training needs 4 x K elements, and training with adapters needs K + 4 x N "
+               "elements")},
     {"kv-cache", TEXT_MARK("Keys and values, multi-head"), "2 * e * L * b * s * a * d",
      TEXT_MARK("one key and one value per token, head and layer")},
     {"kv-cache-grouped", TEXT_MARK("Keys and values, grouped heads"), "2 * e * L * b * s * g * d",
@@ -109,9 +110,9 @@ constexpr Row kRows[] = {
      TEXT_MARK("one compressed vector and one rotary key per token and layer, regardless of the "
                "number of heads")},
     {"prefix-trained", TEXT_MARK("Trained by prefix tuning"), "t * 2 * L * g * d",
-     TEXT_MARK("each trained token has keys and values in each layer")},
+     TEXT_MARK("each trained virtual token has keys and values in each layer")},
     {"prompt-trained", TEXT_MARK("Trained by prompt tuning"), "t * h",
-     TEXT_MARK("an embedding for each trained token")},
+     TEXT_MARK("an embedding for each trained virtual token")},
     {"state-galore", TEXT_MARK("Optimizer state, GaLore (one h x f matrix)"),
      "e_w * (min(h, f) * rank + 2 * rank * max(h, f))",
      TEXT_MARK("one matrix that projects the shorter side to the rank, and two moments, each of "
@@ -154,8 +155,8 @@ constexpr Row kRows[] = {
                "much memory as inference, and runs two forward passes per step")},
     {"reversible", TEXT_MARK("Formula only, not planned: reversible layers"),
      "2 * e * b * s * h + block",
-     TEXT_MARK("only the last layer's outputs are kept; the inputs of each layer are computed "
-               "again from the outputs of this layer")},
+     TEXT_MARK("only the last layer's outputs are kept. Backward computes the inputs of each layer "
+               "again, from the layer's own outputs")},
     {"block-gelu", TEXT_MARK("Kept by a transformer layer with GELU"),
      "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
      TEXT_MARK("kept tensors: inputs, outputs, means and deviations of both norms; q, k, v and the "
@@ -164,7 +165,8 @@ constexpr Row kRows[] = {
     {"block-gelu-autocast", TEXT_MARK("Kept by a transformer layer with GELU and autocast"),
      "b*s*(20*h + u*f + 2*p*h + 16) + 2*W",
      TEXT_MARK("tensors of the norms in fp32, all other tensors in 16 bits, and 16-bit copies of "
-               "the weights. u is 4 for GELU, or 16 if separate operators compute its tanh form")},
+               "the weights. Here, u is bytes per feed-forward element: 4 for GELU, or 16 if "
+               "separate operators compute GELU's tanh form")},
     {"block-swiglu", TEXT_MARK("Kept by a transformer layer with SwiGLU"),
      "b*s*(e*(6*h + 4*q + 4*f) + 2*(4 - e)*h + 8)", kKept},
     {"block-swiglu-autocast", TEXT_MARK("Kept by a transformer layer with SwiGLU and autocast"),

@@ -114,8 +114,8 @@ constexpr Row kRows[] = {
       "weights"},
      AutocastWeights},
     {{"dtype-copies",
-      TEXT_MARK("in the forward pass, the results of casts that autocast did not make take at "
-                "least 5 % of the peak"),
+      TEXT_MARK("results of casts in the forward pass take at least 5 % of the peak; autocast did "
+                "not make these casts"),
       TEXT_MARK("use one dtype in the whole model: call model.to(torch.bfloat16), create adapters "
                 "in the dtype of the weights (autocast_adapter_dtype=False), and do not call "
                 ".float() on activations"),
@@ -126,8 +126,8 @@ constexpr Row kRows[] = {
       TEXT_MARK("pass fused=True or foreach=False to the optimizer"), "optimizer-impl"},
      OptimizerTemporaries},
     {{"gradient-copies",
-      TEXT_MARK(
-          "at the peak, temporaries are live that match at least 80 % of the gradients in size"),
+      TEXT_MARK("at the peak, temporaries that have the sizes of gradients take at least 80 % of "
+                "the bytes of the gradients"),
       TEXT_MARK("modify gradients in place: torch.nn.utils.clip_grad_norm_(foreach=False)"), ""},
      GradientCopies},
     {{"attention-scores",

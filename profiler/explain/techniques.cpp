@@ -250,8 +250,8 @@ class Finder {
                                                     FormatBytes(weights / 2));
       Add(
           i18n::Text("mixed precision (autocast to bf16)"),
-          i18n::Format("half of the live activations and temporaries whose operators run in 16 "
-                       "bits under autocast ({}), if these tensors are fp32 now{}",
+          i18n::Format("half of the {} of live activations and temporaries that autocast would "
+                       "compute in 16 bits, if these tensors are fp32 now{}",
                        FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];

@@ -210,9 +210,10 @@ bool PickleReader::GetRare(size_t index) {
     case Memo::State::kUnset:
       return Fail(i18n::Format("the pickle refers to object {}, which was not memoized", index));
     case Memo::State::kGone:
-      return Fail(i18n::Format(
-          "the pickle refers a second time to {} (object {}), which does not occur in a snapshot",
-          Name(value.kind), index));
+      return Fail(
+          i18n::Format("the pickle refers to {} (object {}) a second time; a snapshot refers to "
+                       "such an object only once",
+                       Name(value.kind), index));
     case Memo::State::kThere:
       break;
   }

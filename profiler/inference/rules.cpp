@@ -28,21 +28,21 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "order: before the first step",
     "order: a step ends with its optimizer",
     "order: no optimizer step or zero_grad, so one pass is one step",
-    "unmarked: gradients are freed together",
-    "unmarked: the sequence of requests repeats",
-    "unmarked: blocks saved for backward accumulate until the loss",
-    "unmarked: from the loss until all saved blocks are freed",
-    "unmarked: between backward and the next forward",
-    "unmarked: gradients are freed together",
-    "unmarked: before the first step",
+    "no marks in the recording: all gradients are freed together",
+    "no marks in the recording: the sequence of requests repeats",
+    "no marks in the recording: blocks saved for backward accumulate until the loss",
+    "no marks in the recording: from the loss until all blocks saved for backward are freed",
+    "no marks in the recording: between backward and the next forward",
+    "no marks in the recording: all gradients are freed together",
+    "no marks in the recording: before the first step",
     "lifetime: allocated in forward, freed in backward",
     "lifetime: allocated in forward, still allocated after backward",
     "lifetime: allocated and freed in forward",
     "lifetime: allocated in forward, no backward follows",
     "lifetime: allocated in backward, still allocated when backward ends",
     "lifetime: allocated and freed in backward",
-    "recomputed forward within backward: kept for backward",
-    "recomputed forward within backward: freed in this forward",
+    "forward recomputed in backward: kept until backward uses the block",
+    "forward recomputed in backward: freed before this forward ends",
     "lifetime: allocated in the optimizer's step, never freed",
     "lifetime: allocated in the optimizer's step, replaces a state that is freed, and is not "
     "freed itself",
@@ -50,18 +50,23 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "lifetime: freed outside of all phases",
     "size: equal to the size of a parameter; live when the recording ends in backward",
     "size: equal to the size of a cuBLAS workspace; never freed",
-    "live over steps: for each gradient of this size, one block of this size is a parameter",
-    "live over steps: most of the model has no gradients",
-    "live over steps: more blocks of this size than gradients; the others are optimizer state",
-    "live over steps: one block for each parameter, and backward allocates no gradients",
-    "live over steps: no gradient has the size of this block",
-    "live over steps: allocated where batches are made, or one of two or four equal blocks whose "
-    "size suits integers",
+    "live over several steps: for each gradient of this size, one block of this size is a "
+    "parameter",
+    "live over several steps: most of the model has no gradients, so this block is a frozen "
+    "parameter",
+    "live over several steps: there are more blocks of this size than gradients of this size; "
+    "those that are not parameters are optimizer state",
+    "live over several steps: backward allocates no gradients, so for each parameter, one block of "
+    "this size is the gradient",
+    "live over several steps: no gradient has the size of this block",
+    "live over several steps: allocated where batches are made, or one of two or four blocks of "
+    "equal size that could hold integers",
     "older than the recording: has the size of a parameter, and is freed outside of the optimizer",
     "older than the recording: freed in the optimizer's step",
     "older than the recording: freed in backward",
     "older than the recording: freed",
-    "live over steps: a replay of the first step places the block at its recorded address",
+    "live over several steps: with this category, a replay of the first step places the block at "
+    "its recorded address",
     "never freed: a parameter or a buffer; without gradients, nothing tells the two apart",
     "lifetime: allocated in forward, still allocated when the recording ends",
     "stack: a key-value cache is created or grows",
@@ -76,7 +81,7 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "stack: a checkpoint is written",
     "stack: a checkpoint is read",
     "state: for every size, the number of blocks is a multiple of four (parameter, gradient, two "
-    "moments), so the addresses alone determine the categories",
+    "moments); which block has which category is guessed from the addresses alone",
 };
 
 }  // namespace

@@ -121,7 +121,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
         s.pool != wanted.pool || s.mempool != wanted.mempool || s.expandable != wanted.expandable) {
       Differ(next->event,
              i18n::Format("a segment: recorded {}, but replayed {}", Text(s), Text(wanted)),
-             next->kind != EventKind::kSegmentAlloc ? i18n::Text("the recording maps pages instead")
+             next->kind != EventKind::kSegmentAlloc
+                 ? i18n::Text("the recorded allocator mapped pages instead of allocating a segment")
              : s.bytes != wanted.bytes
                  ? i18n::Text("with another large_segment_size_mb or roundup_power2_divisions, the "
                               "replayed allocator would request a different size")

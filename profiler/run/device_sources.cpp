@@ -47,7 +47,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("PyTorch printed {}"),
     TEXT_MARK("{} that {} showed (rounded)"),
     TEXT_MARK("{} that a public note states for such a system (rounded)"),
-    TEXT_MARK("multiprocessors in a test of FastVideo: {}"),
+    TEXT_MARK("number of multiprocessors in a test of FastVideo: {}"),
     TEXT_MARK("{}; with newer drivers about {} MiB less"),
     TEXT_MARK("{}; with newer drivers {} MiB"),
     TEXT_MARK("an early {} version of {}"),

@@ -140,8 +140,11 @@ struct Ignored {
 };
 constexpr Ignored kIgnored[] = {
     {"gradient_checkpointing", TEXT_MARK("the run's checkpointing.mode determines checkpointing")},
-    {"output_attentions", TEXT_MARK("attention weights cannot be kept as outputs of layers")},
-    {"output_hidden_states", TEXT_MARK("hidden states cannot be kept as outputs of layers")},
+    {"output_attentions", TEXT_MARK("ignored; a plan does not keep the attention weights of all "
+                                    "layers as outputs of the model")},
+    {"output_hidden_states",
+     TEXT_MARK(
+         "ignored; a plan does not keep the hidden states of all layers as outputs of the model")},
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("CUDA {} is unknown; versions and results of CUDA {} are assumed"),
     TEXT_MARK("{}(): only the first {} readings are recorded"),
     TEXT_MARK("hooks are missing with this version of {}: {}"),
-    TEXT_MARK("hooks are missing with this version of {}: its uploads might not be skipped"),
+    TEXT_MARK("hooks are missing with this version of {}: the library might upload data, although "
+              "a plan should upload nothing"),
     TEXT_MARK("not recorded: {}"),
     TEXT_MARK("calls of modules"),
     TEXT_MARK("backward passes"),

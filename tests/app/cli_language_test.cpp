@@ -194,7 +194,7 @@ TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
             {"由 PyTorch 自身的 aten::"},
             {"made:", "allocated by", " in "}},
            {{"diff", kPlan, kModelled, "--prediction"}, {"矩阵乘法"}, {"matrix products"}},
-           {{"diff", kPlan, kModelled, "--requests"}, {"分配 #"}, {"alloc #", "free of"}},
+           {{"diff", kPlan, kModelled, "--requests"}, {"分配 #"}, {"alloc #", "free #"}},
            {{"toggles"}, {"16 位权重"}, {"16-bit weights", "Liger kernels"}},
        }) {
     const Outcome outcome = RunVramscope(c.command, kChinese);

@@ -65,8 +65,8 @@ OptimizerEntry DeclareOptimizer_lion() {
                       .implementations = {"loop"},
                       .default_weight_decay = 0,
                       .state_elements = 1,
-                      .assumes = {"torch.optim has no Lion. It is implemented like the program of "
-                                  "its paper, tensor by tensor"}},
+                      .assumes = {"torch.optim has no Lion. The implementation follows the program "
+                                  "of Lion's paper, tensor by tensor"}},
       .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
         return std::make_unique<Lion>(config, std::move(parameters));
       }};

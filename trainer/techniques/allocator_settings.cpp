@@ -51,11 +51,11 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
                         "range of sizes (\"[256:1,512:2,>:8]\"). Empty: sizes are rounded up to "
                         "multiples of 512 bytes",
                         "divisions"),
-                Setting(
-                    "garbage_collection_threshold",
-                    "fraction of the allowed memory above which cached segments that were unused "
-                    "for long are released (needs per_process_memory_fraction); empty: never",
-                    "from"),
+                Setting("garbage_collection_threshold",
+                        "fraction of the allowed memory (needs per_process_memory_fraction). If "
+                        "more than this fraction is used, cached segments that were unused for "
+                        "long are released. Empty: never",
+                        "from"),
                 Setting("per_process_memory_fraction",
                         "fraction of the GPU's memory that may be used; empty: all", "fraction")},
            .toggles =

@@ -136,7 +136,7 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                              {"attention", "the attention part of each layer"},
                              {"selective",
                               "each layer, except operators that are slow to recompute"},
-                             {"budget", "each layer, except tensors that fit into a budget"}}},
+                             {"budget", "each layer, except tensors kept within a budget"}}},
                 {.key = "checkpointing.k",
                  .help = "number of layers in a checkpointed segment (checkpointing.mode=every-k)",
                  .kind = run::ValueKind::kInteger,
@@ -145,9 +145,10 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                  .high = 4096,
                  .label = "layers"},
                 {.key = "checkpointing.reentrant",
-                 .help = "torch.utils.checkpoint's use_reentrant: \"true\" recomputes in a nested "
-                         "backward, \"false\" in a second run that ends with the last tensor "
-                         "needed. The modes selective and budget always use \"false\"",
+                 .help =
+                     "torch.utils.checkpoint's use_reentrant. \"true\" recomputes in a nested "
+                     "backward. \"false\" runs the forward of the segment a second time, up to the "
+                     "last tensor needed. The modes selective and budget always use \"false\"",
                  .kind = run::ValueKind::kChoice,
                  .default_value = "true",
                  .choices = {{"true", ""}, {"false", ""}},

@@ -171,8 +171,9 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                  .choices = {{"nothing", ""}, {"logits", ""}},
                  .label = "keeps"},
                 {.key = "loss_reentrant",
-                 .help = "for loss=chunked: whether each chunk is recomputed in a nested backward "
-                         "(\"true\", as with use_reentrant=True) or in a second run (\"false\")",
+                 .help =
+                     "for loss=chunked: \"true\" recomputes each chunk in a nested backward (as "
+                     "with use_reentrant=True), \"false\" runs the chunk's forward a second time",
                  .kind = run::ValueKind::kChoice,
                  .default_value = "false",
                  .choices = {{"false", ""}, {"true", ""}},

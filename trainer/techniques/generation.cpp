@@ -333,7 +333,7 @@ TechniqueEntry DeclareTechnique_generation() {
                 {.key = "generate.lengths",
                  .help =
                      "number of new tokens after which a sequence gets its end token. A list gives "
-                     "one number for each sequence in turn (\"40,120\"). Of a range, the maximum "
+                     "one number for each sequence in turn (\"40,120\"). For a range, the maximum "
                      "is used. Generation ends with the longest sequence. Empty: no end token",
                  .kind = ValueKind::kText,
                  .default_value = "",

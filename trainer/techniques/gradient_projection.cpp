@@ -231,11 +231,11 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
                  .high = 1e6,
                  .label = "steps"},
                 {.key = "galore.targets",
-                 .help = "linear layers whose gradients are projected: \"layers\" (all linear "
+                 .help = "linear layers whose gradients are projected. \"layers\": all linear "
                          "layers in the model's layers, like transformers' "
-                         "optim_target_modules=[\"attn\", \"mlp\"] for Llama and similar models), "
-                         "\"all-linear\" (also the output layer if it is not tied to the "
-                         "embedding), or parts of the linear layers' paths",
+                         "optim_target_modules=[\"attn\", \"mlp\"] for Llama and similar models. "
+                         "\"all-linear\": also the output layer, if it is not tied to the "
+                         "embedding. Other values are parts of the linear layers' paths",
                  .kind = run::ValueKind::kText,
                  .default_value = "layers",
                  .format = "names",

@@ -207,8 +207,8 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"model.family", true, {"t5", "torch_transformer", "vit", "basics", ""}}},
                  .why = "lora.placement=layer-parallel and lora.placement=tower require a model "
-                        "with one stack of layers over tokens; the torch.nn.Transformer presets "
-                        "have built-in adapters",
+                        "with a single stack of layers that process tokens. For "
+                        "torch.nn.Transformer, use a preset with built-in adapters",
                  .instead = {{"lora.placement", "weight"}}},
                 {.when = {{"lora.placement", true, {"layer-parallel", "tower"}},
                           {"shard.strategy", false, {"none"}}},

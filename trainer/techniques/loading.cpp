@@ -50,7 +50,8 @@ TechniqueEntry DeclareTechnique_loading() {
                                      {"cast-on-cpu", "cast on the CPU, then moved"}}}},
            .toggles = {{.id = "cast-on-device",
                         .title = "Cast weights on the GPU",
-                        .explanation = "moved in fp32 first: reserved memory stays twice as large",
+                        .explanation = "weights are moved in fp32 and then cast: reserved memory "
+                                       "stays twice as large as the cast weights need",
                         .on = {{"load", true, {"cast-on-device"}}},
                         .ways = {{{"load", "cast-on-device"}}}}},
            .rules = {{.when = {{"load", true, {"cast-on-device"}},

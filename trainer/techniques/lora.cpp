@@ -106,9 +106,8 @@ TechniqueEntry DeclareTechnique_lora() {
                      .high = 0.999,
                      .label = "dropout"},
                     {.key = "lora.dtype",
-                     .help = "type of the adapters: fp32, whatever the type of the weights, or the "
-                             "weights' type (as with PEFT's autocast_adapter_dtype=False and in "
-                             "torchtune)",
+                     .help = "type of the adapters: always fp32, or the same type as the weights "
+                             "(as with PEFT's autocast_adapter_dtype=False and in torchtune)",
                      .kind = run::ValueKind::kChoice,
                      .default_value = "fp32",
                      .choices = {{"fp32", ""}, {"weights", "type of the weights"}},

@@ -164,16 +164,16 @@ TechniqueEntry DeclareTechnique_sharding() {
            .explanation =
                "Each GPU trains on its own batch, and gradients are averaged. With ddp, "
                "DistributedDataParallel copies gradients into buckets. The buckets need as much "
-               "memory again, unless gradients are views of them. zero1 is like ddp, but with "
-               "ZeroRedundancyOptimizer: each GPU has the optimizer state of its share of the "
-               "parameters. zero3 applies fully_shard to each layer and the model (FSDP2). "
+               "memory as the gradients, unless gradients are views of them. zero1 is like ddp, "
+               "but with ZeroRedundancyOptimizer: each GPU has the optimizer state of its share of "
+               "the parameters. zero3 applies fully_shard to each layer and the model (FSDP2). "
                "Weights, gradients and optimizer state are divided among the GPUs, and a layer is "
                "gathered while it runs. zero2 is like zero3, but with reshard_after_forward=False: "
                "gathered weights stay until the end of backward. With tensor, every GPU has the "
-               "same batch. It also has a part of each layer's heads and feed-forward width, with "
-               "the gradients and optimizer state of this part (ColwiseParallel, RowwiseParallel). "
-               "Activations between these parts are complete, and are summed over the GPUs twice "
-               "per layer and direction.",
+               "same batch, and holds a part of each layer's heads and feed-forward width "
+               "(ColwiseParallel, RowwiseParallel), with the gradients and optimizer state of this "
+               "part. Activations between these parts are complete, and are summed over the GPUs "
+               "twice per layer and direction.",
            .settings =
                {{.key = "shard.strategy",
                  .help = "how GPUs share the training; batch is the number of samples of one GPU",
@@ -300,8 +300,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .why = "shard.strategy requires at least two GPUs; set shard.ranks=2 or more",
                  .instead = {{"shard.ranks", "2"}}},
                 {.when = {any, {"backend", true, {"cuda"}}},
-                 .why = "one process on this computer's GPU can't run shard.strategy; use "
-                        "backend=plan",
+                 .why = "shard.strategy is not supported on this computer's GPU, where the run is "
+                        "a single process; use backend=plan",
                  .instead = none},
                 {.when = {units, {"backend", true, {"cpu"}}},
                  .why = "With shard.strategy=zero2 or zero3, backend=cpu does not compute the "
@@ -439,8 +439,9 @@ TechniqueEntry DeclareTechnique_sharding() {
                 "them"},
            .assumes =
                {{.when = {any},
-                 .what = "other ranks respond immediately and have the same values as this rank; "
-                         "NCCL's own buffers are 4 MiB for each of 16 channels of two neighbours"},
+                 .what = "other ranks respond immediately and have the same values as this rank. "
+                         "NCCL's own buffers take 4 MiB per channel, with 16 channels for each of "
+                         "two neighbours"},
                 {.when = {units, fsdp2},
                  .what = "fully_shard is Python code. Its allocations are reproduced one by one, "
                          "as in PyTorch 2.11"},

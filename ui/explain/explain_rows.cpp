@@ -332,7 +332,8 @@ Table LeakTable(const explain::Leaks& leaks, const explain::CallSites& sites) {
       {i18n::Text("Blocks"), true, 80, false,
        i18n::Text("number of blocks that are live when the last step ends")},
       {i18n::Text("Confidence"), true, 90, false,
-       i18n::Text("higher if more steps, and a larger share of all steps, leave bytes allocated")},
+       i18n::Text("rises with the number of steps that leave bytes allocated, and with their share "
+                  "of all steps")},
       {i18n::Text("By step"), false, 180, false,
        i18n::Text("bytes that each step allocated and that are still live at the end")}};
   const auto blocks = BlocksOf(sites);

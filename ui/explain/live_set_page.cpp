@@ -41,8 +41,8 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("liveSetPage"));
   show_progress_ = false;  // the computation takes milliseconds
-  bar_ = new FindBar("liveFilter",
-                     tr("Filter by text such as relu, or by size > 10 MiB and phase = backward"));
+  bar_ = new FindBar("liveFilter", tr("Filter by text, such as relu, or by an expression, such as: "
+                                      "size > 10 MiB and phase = backward"));
   bar_->line()->setContentsMargins(0, 0, 0, 0);
   by_ = MakeComboBox();
   by_->setObjectName(QStringLiteral("liveBy"));

@@ -269,7 +269,7 @@ void AllocationsPanel::Count() {
   }
   const int row = view_->currentIndex().isValid() ? view_->currentIndex().row() : -1;
   count_->setText(row >= 0
-                      ? tr("match %1 of %2, among %3 allocations")
+                      ? tr("match %1 of %2 (%3 allocations in all)")
                             .arg(Number(static_cast<size_t>(row) + 1), Number(shown), Number(total))
                       : tr("%1 of %2 allocations match").arg(Number(shown), Number(total)));
 }

@@ -280,7 +280,7 @@ void BreakdownPanel::ShowParts() {
     const Part& part = shown_parts_[i];
     line.bytes->setText(line.any ? QString::fromStdString(timeline::FormatBytes(part.bytes))
                                  : tr("0"));
-    line.bytes->setToolTip(tr("%1\n%2 % of the total shown")
+    line.bytes->setToolTip(tr("%1\n%2 % of the displayed total")
                                .arg(QString::fromStdString(timeline::FormatBytesExact(part.bytes)))
                                .arg(part.share * 100, 0, 'f', 1));
     line.share->setText(line.any ? QStringLiteral("%1 %").arg(part.share * 100, 0, 'f', 1)

@@ -57,8 +57,8 @@ KernelsPanel::KernelsPanel(QWidget* parent) : RangedPage(parent) {
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
-  bar_ = new FindBar("kernelsFilter",
-                     tr("Filter by text such as gemm, or by module ~ attn and duration > 20 us"));
+  bar_ = new FindBar("kernelsFilter", tr("Filter by text, such as gemm, or by an expression, such "
+                                         "as: module ~ attn and duration > 20 us"));
   by_ = MakeComboBox();
   by_->setObjectName(QStringLiteral("kernelsBy"));
   for (const query::KernelsBy by : query::kKernelsBy) by_->addItem(TitleOf(by));

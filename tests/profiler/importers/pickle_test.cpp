@@ -157,8 +157,7 @@ TEST(Pickle, RejectsReferencesToConvertedObjects) {
       "}\x94(\x8c\x06"
       "action\x94\x8c\x05"
       "alloc\x94u"s;
-  ExpectRefused(kStart + "](" + entry + "h\0e."s,
-                {"refers a second time", "a trace entry", "object 0"});
+  ExpectRefused(kStart + "](" + entry + "h\0e."s, {"a second time", "a trace entry", "object 0"});
   // There are two lists of frames. One is changed after it was used.
   ExpectRefused(kStart +
                     "(]\x94h\0(K\x01"
