@@ -67,7 +67,7 @@ TechniqueEntry DeclareTechnique_lora() {
                .explanation =
                    "Two small matrices for each selected linear layer are trained, and all other "
                    "weights are frozen. Only the small matrices have gradients and optimizer "
-                   "state, and frozen layers do not keep their inputs. DoRA also trains the length "
+                   "state, and frozen layers do not keep their inputs. DoRA also trains the norm "
                    "of each row of the adapted weight. This adds only one number per row, but each "
                    "forward computes an fp32 product as large as the weight. LoRA-FA trains only "
                    "matrix B. This halves the number of trained elements, and the layer's input is "
