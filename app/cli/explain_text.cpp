@@ -225,10 +225,11 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   if (!r.state && !r.anew)
     notes += Prose(i18n::Text("Changes are relative to the row \"as recorded\"."));
   if (r.anew) {
-    notes += Prose(i18n::Text(
-        "A replay with other settings also allocates the blocks that are older than the recording. "
-        "The changes of such a replay are relative to the row \"as recorded, older blocks "
-        "allocated again\". The row for empty_cache() applies to the unchanged recording."));
+    notes +=
+        Prose(i18n::Text("With other settings, the replay also allocates the blocks that are older "
+                         "than the recording. The changes in these rows are relative to the row "
+                         "\"as recorded, but older blocks are allocated again\". The changes in "
+                         "the row \"empty_cache()\" are relative to the recording itself."));
   }
   return text + table.Text() + notes + "\n";
 }

@@ -231,12 +231,13 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   for (const reproduce::Solved& solved : session.solved())
     text += Prose(reproduce::SolvedText(solved) + ".");
   const reproduce::Score score = reproduce::ScoreOf(results);
-  text += Prose(
-      i18n::Format("{} experiments: {} were run completely, {} were not run. Published values: {} "
-                   "of {} are within tolerance. Orders and ratios: {} of {} hold. (If no value was "
-                   "published, the table shows the value of another model in parentheses.)",
-                   score.experiments, score.done, score.not_run, score.published_within,
-                   score.published, score.bounds_hold, score.bounds));
+  text +=
+      Prose(i18n::Format("{} experiments: {} were run completely, {} were not run. Of the "
+                         "experiments with published values, {} of {} are within tolerance. Of the "
+                         "comparisons (orders and ratios), {} of {} hold. (If no value was "
+                         "published, the table shows the value of another model in parentheses.)",
+                         score.experiments, score.done, score.not_run, score.published_within,
+                         score.published, score.bounds_hold, score.bounds));
   return text;
 }
 

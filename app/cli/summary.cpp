@@ -369,8 +369,8 @@ std::string SummaryText(const trace::Trace& trace, const Summary& summary) {
   text += memory.Text();
   if (const uint64_t counted = analysis::MostByCounter(trace); counted < summary.peak.allocated)
     text += Prose(i18n::Format(
-        "Allocated bytes include blocks whose free waits for another stream (active bytes). "
-        "torch.cuda.max_memory_allocated() does not include these blocks and is {}.",
+        "Allocated bytes are active bytes here: they include freed blocks that another stream "
+        "still uses. torch.cuda.max_memory_allocated() leaves these blocks out and reports {}.",
         FormatBytes(counted)));
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   text += "\n";

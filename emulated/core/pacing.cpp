@@ -437,8 +437,8 @@ void GiveTurns(int64_t now) {
     pace.broken = true;
     lock.unlock();
     Assume(
-        "a polling thread did not return in time, so the state that this thread observes depends "
-        "on the wall clock",
+        "a polling thread did not return to its wait in time. From then on, real time decides "
+        "which GPU work this thread sees as completed, so memory can differ from plan to plan",
         "NCCL's watchdog", 0);
   }
 }

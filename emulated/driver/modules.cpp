@@ -101,7 +101,8 @@ Status GlobalHere(Pointer* pointer, size_t* bytes, void* module, const char* nam
   }
   void*& at = it->second->globals[name];
   if (at == nullptr) {
-    Assume("size of a variable in a module loaded at run time", name, kGlobalBytes);
+    Assume("size of a device variable in a CUDA module that is loaded at run time", name,
+           kGlobalBytes);
     Memory& memory = ThePlatform().memory;
     if (const Result result = memory.ReserveAddresses(kGlobalBytes, 0, &at);
         result != Result::kSuccess) {

@@ -134,8 +134,9 @@ constexpr Row kRows[] = {
      TEXT_MARK("the tensors between the tensor-parallel regions are also split, along the tokens")},
     {"pipeline-stage", TEXT_MARK("Formula only, not planned: a stage of a pipeline (1F1B)"),
      "(weights + gradients + state)/n + min(n - i, m) * activations/n",
-     TEXT_MARK("a stage holds its layers, and the activations of the micro-batches that it has "
-               "started. The ratio of idle time to work is (n - 1)/m")},
+     TEXT_MARK(
+         "a stage holds its layers, and the activations of the micro-batches that it has "
+         "started. With n GPUs and m micro-batches, the ratio of idle time to work is (n - 1)/m")},
     {"context-parallel", TEXT_MARK("Formula only, not planned: context parallel (ring attention)"),
      "activations/n + 2 * 2 * e * b * s/n * g * d",
      TEXT_MARK("each GPU holds a part of the sequence, and two buffers for the keys and values "
@@ -160,8 +161,8 @@ constexpr Row kRows[] = {
     {"block-gelu", TEXT_MARK("Kept by a transformer layer with GELU"),
      "b*s*(e*(8*h + u*f) + 2*p*h + 16)",
      TEXT_MARK("kept tensors: inputs, outputs, means and deviations of both norms; q, k, v and the "
-               "output of attention; the feed-forward input and output. u is 2 for GELU, or 5 if "
-               "separate operators compute its tanh form")},
+               "output of attention; the feed-forward input and output. The activation function "
+               "keeps u tensors: 2 for GELU, or 5 if separate operators compute GELU's tanh form")},
     {"block-gelu-autocast", TEXT_MARK("Kept by a transformer layer with GELU and autocast"),
      "b*s*(20*h + u*f + 2*p*h + 16) + 2*W",
      TEXT_MARK("tensors of the norms in fp32, all other tensors in 16 bits, and 16-bit copies of "

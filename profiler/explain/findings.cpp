@@ -40,7 +40,8 @@ constexpr Row kRows[] = {
       ""},
      RetainedGraph},
     {{"made-in-first-step",
-      TEXT_MARK("results of the first step are live at the peak, and after the step of the peak"),
+      TEXT_MARK("results of the first step are still live at the peak, and also after the step "
+                "that contains the peak"),
       TEXT_MARK("delete tensors that only the first step needs, or keep them on the CPU"), ""},
      MadeInFirstStep},
     {{"kept-from-before",

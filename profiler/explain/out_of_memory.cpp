@@ -44,9 +44,10 @@ std::string Headline(const OutOfMemory& o) {
                       "total, but the free memory is fragmented.",
                       FormatBytes(o.holes), FormatBytes(o.largest_hole));
   }
-  return text + i18n::Format(". The request lacks {}; {} of the {} reserved are in use.",
-                             FormatBytes(o.missing), FormatBytes(o.allocated),
-                             FormatBytes(o.reserved));
+  return text + i18n::Format(
+                    ". The request needs {} more than is free or cached; {} of the {} reserved are "
+                    "in use.",
+                    FormatBytes(o.missing), FormatBytes(o.allocated), FormatBytes(o.reserved));
 }
 
 // If `failure` is null, the event is a recorded failure. Otherwise it is a request of a plan that

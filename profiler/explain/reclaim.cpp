@@ -244,7 +244,8 @@ absl::StatusOr<Reclaim> ComputeReclaim(const trace::Trace& trace, const ReclaimO
   if (!base.ok()) return base.status();
   out.as_recorded = Filled(i18n::Text("as recorded"), base->own, at);
   if (base->anew.has_value()) {
-    out.anew = Filled(i18n::Text("as recorded, older blocks allocated again"), *base->anew, at);
+    out.anew =
+        Filled(i18n::Text("as recorded, but older blocks are allocated again"), *base->anew, at);
   }
   const GpuMemory capacity = AssumedGpu(trace, out.releases.capacity, base->own.peak_reserved);
 

@@ -177,7 +177,8 @@ std::string Headline(const TraceDiff& diff) {
   const auto delta = static_cast<int64_t>(diff.b.allocated - diff.a.allocated);
   size_t changed = 0;
   for (const TraceDiff::Site& s : diff.sites) changed += s.change != TraceDiff::Change::kSame;
-  if (delta == 0 && changed == 0) return i18n::Text("Both peaks are the same at every call site.");
+  if (delta == 0 && changed == 0)
+    return i18n::Text("Every call site holds the same amount of memory at both peaks.");
   std::string text =
       delta == 0 ? i18n::Format("Both peaks are {}; ", FormatBytes(diff.a.allocated))
                  : i18n::Format("The peak of B is {} {} than the peak of A ({} instead of {}); ",

@@ -162,7 +162,8 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
                      FormatBytes(replays.limit()), said, FormatBytes(reserved));
     if (!reproduced) {
       way.how += i18n::Text(
-          "; this result is unreliable, because the replay with the recorded settings also passes");
+          "; this result is unreliable, because a replay with the recorded settings does not "
+          "reproduce the failure");
       way.passes = way.request_passes = false;
       way.run_passes.reset();
     }

@@ -85,9 +85,10 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
       for (const Rung& each : rungs) names.push_back(each.name);
       return absl::InvalidArgumentError(
           names.empty()
-              ? i18n::Format("--order: no change is called \"{}\"; the run has no change to order",
-                             name.substr(0, 60))
-              : i18n::Format("--order: no change is called \"{}\"; the changes are {}",
+              ? i18n::Format(
+                    "--order: there is no change named \"{}\"; the run has no other changes",
+                    name.substr(0, 60))
+              : i18n::Format("--order: there is no change named \"{}\"; the changes are {}",
                              name.substr(0, 60), fmt::join(names, ", ")));
     }
     sorted.push_back(*rung);

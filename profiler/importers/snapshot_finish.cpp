@@ -75,7 +75,8 @@ class Finisher {
                          Entries(parts_.entries_without_time)));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(i18n::English(
-          "pinned host memory is not shown. It has {} ({} bytes), {} in use ({} bytes), and {}",
+          "pinned host memory is not shown. The file contains {} of it ({} bytes), {} in use ({} "
+          "bytes), and {} of its history",
           Segments(parts_.host_segments), parts_.host_bytes, Blocks(parts_.host_blocks),
           parts_.host_used, Entries(parts_.host_entries)));
     if (!parts_.other_actions.empty()) {

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "stack: data loading",
     "stack: a model is built, moved or loaded",
     "stack: an evaluation function",
-    "no stack while other entries have one: autograd's thread",
+    "no stack, although other entries have one: comes from autograd's thread",
     "stack: autograd stores a parameter's gradient",
     "stack: a library's workspace",
     "stack: communication between GPUs",
@@ -74,8 +74,8 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "stack: the buffer of all gradients",
     "stack: an optimizer is built, or its state is loaded",
     "stack: captured into a CUDA graph, kept for its replays",
-    "lifetime: replaced in every pass by a block that is larger by the same amount, layer by "
-    "layer",
+    "lifetime: in every pass, each layer replaces its block with one that is larger by a constant "
+    "amount",
     "stack: allocated in a module's forward, still allocated",
     "stack: a module's forward inside generate()",
     "stack: a checkpoint is written",

@@ -78,16 +78,16 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   if (at->block.live && !(c.model.has_value() && *c.model == b.address)) {
     return i18n::Format(
         "{}; {}. In the replay, the recorded address is in a block that is in use ({} at {:#x}). "
-        "The recording may lack the free of this block or contain the free too late, or the block "
-        "may be shorter",
+        "In the recording, this block may be shorter, or the event that frees it may be missing or "
+        "too late",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   // A live block here can be the new one, because CauseOf() runs after the model's allocation.
   if (at->block.live && b.address != c.recorded) {
     return i18n::Format(
-        "{}; {}. In the replay, the recorded block begins {} later in the same free block. The "
-        "recording may lack the preceding block, or the preceding block may be larger than "
-        "recorded",
+        "{}; {}. The recorded block is in the same free block, but begins {} after the address "
+        "that the replay chose. The recording may lack the preceding block, or the preceding block "
+        "may be larger than recorded",
         need, asks, Bytes(c.recorded - b.address));
   }
   if (b.address != c.recorded && !at->block.live) {

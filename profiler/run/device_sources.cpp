@@ -59,8 +59,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("total memory that a public note states, driver {} (CUDA {}, whole MiB)"),
     TEXT_MARK("a driver for CUDA {}"),
     TEXT_MARK("deviceQuery with a driver for CUDA {}"),
-    TEXT_MARK("memory of a process minus the memory reserved by PyTorch, from out-of-memory "
-              "messages of PyTorch 2.x whose addresses were not kept: {}"),
+    TEXT_MARK("memory of a process minus the memory reserved by PyTorch, from public out-of-memory "
+              "messages of PyTorch 2.x, whose URLs were not kept: {}"),
     TEXT_MARK("{}; a bare context takes {} MiB"),
     TEXT_MARK("{} (one reading)"),
     TEXT_MARK("{} (one reading, a card of {})"),
@@ -69,13 +69,13 @@ constexpr std::string_view kFormats[] = {
         "60 MiB plus 2.9 MiB per SM, fitted to measured GPUs of compute capability 8.6 and 8.9"),
     TEXT_MARK("120 MiB plus 3.1 MiB per SM, fitted to measured GPUs of compute capability 12.0"),
     TEXT_MARK("5.1 MiB per SM, as on the measured H100"),
-    TEXT_MARK("less than on an A100, which needs 420 MiB for a bare context and up to 500 MiB, "
-              "because this GPU has half the SMs"),
+    TEXT_MARK("less than on an A100, whose context takes 420 MiB (bare) to 500 MiB, because this "
+              "GPU has half the SMs"),
     TEXT_MARK("like the {}"),
     TEXT_MARK("same as the H100 SXM5, scaled to this GPU's clock"),
-    TEXT_MARK("same as the H100 SXM5 and the H200. fp32 is computed from multiprocessors and "
-              "clock, because 78 multiprocessors can't reach the 44 of the data sheet at any clock "
-              "of this chip"),
+    TEXT_MARK("same as the H100 SXM5 and the H200. The fp32 rate is computed from the number of "
+              "multiprocessors and the clock: with 78 multiprocessors, no clock of this chip "
+              "reaches the 44 TFLOPS of the data sheet"),
     TEXT_MARK("scaled from the B200's values in the same ratio as the tensor rates"),
     TEXT_MARK("same as stated for the HGX boards of this generation"),
     TEXT_MARK("{} % of the nominal size, as on the other GPUs of this generation"),

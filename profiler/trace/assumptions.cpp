@@ -40,8 +40,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("in a plan, {} sends nothing ({})"),
     TEXT_MARK("{} writes to a temporary folder, not to its server: a plan uploads nothing"),
     TEXT_MARK("a condition computed on the GPU is assumed to be {}"),
-    TEXT_MARK("a number computed on the GPU is assumed to be {}, because comparing this number "
-              "would otherwise make the program fail"),
+    TEXT_MARK("a number computed on the GPU is assumed to be {}, because the program compares this "
+              "number and would otherwise fail"),
     TEXT_MARK("a number computed on the GPU is assumed to be {}, because the program divides by "
               "this number, takes its logarithm, or trains only if it is not 0"),
     TEXT_MARK(
@@ -52,11 +52,11 @@ constexpr std::string_view kFormats[] = {
               "distributed evenly among experts)"),
     TEXT_MARK("an object detector's sampler is assumed to choose the largest allowed number of "
               "samples that contain objects"),
-    TEXT_MARK(
-        "PyTorch's allocator records a history only with its cache enabled; the plan therefore "
-        "uses the cache, which reserves memory differently"),
-    TEXT_MARK("cudaMallocAsync records no history; the plan therefore uses PyTorch's own "
-              "allocator, which reserves memory differently"),
+    TEXT_MARK("the program disables the cache of PyTorch's allocator, which records no history "
+              "without a cache. The plan therefore uses the cache, and its reserved memory differs "
+              "from the program's"),
+    TEXT_MARK("cudaMallocAsync records no history. The plan therefore uses PyTorch's own "
+              "allocator, and its reserved memory differs from the program's"),
     TEXT_MARK("cuDNN workspace of a convolution"),
     TEXT_MARK("cuDNN workspace of a convolution's input gradient"),
     TEXT_MARK("cuDNN workspace of a convolution's filter gradient"),

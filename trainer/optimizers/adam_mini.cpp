@@ -98,8 +98,8 @@ OptimizerEntry DeclareOptimizer_adam_mini() {
            .implementations = {"loop"},
            .default_weight_decay = 0,
            .state_elements = 1,
-           .assumes = {"Adam-mini uses one block per row for queries and keys, too; torch.optim "
-                       "has no Adam-mini"}},
+           .assumes = {"Adam-mini uses one block per row of a matrix, also for queries and keys. "
+                       "torch.optim has no Adam-mini"}},
       .make = [](const OptimizerConfig& config, std::vector<at::Tensor> parameters) {
         return std::make_unique<AdamMini>(config, std::move(parameters));
       }};

@@ -67,7 +67,7 @@ TechniqueEntry DeclareTechnique_lora() {
                .explanation =
                    "Two small matrices for each selected linear layer are trained, and all other "
                    "weights are frozen. Only the small matrices have gradients and optimizer "
-                   "state, and frozen layers do not keep their inputs. DoRA also trains the length "
+                   "state, and frozen layers do not keep their inputs. DoRA also trains the norm "
                    "of each row of the adapted weight. This adds only one number per row, but each "
                    "forward computes an fp32 product as large as the weight. LoRA-FA trains only "
                    "matrix B. This halves the number of trained elements, and the layer's input is "
@@ -81,8 +81,8 @@ TechniqueEntry DeclareTechnique_lora() {
                      .high = 4096,
                      .label = "rank"},
                     {.key = "lora.kind",
-                     .help = "\"dora\" trains the lengths of the weight's rows separately from "
-                             "their directions. \"lora-fa\" does not train matrix A, which is "
+                     .help = "\"dora\" trains the norms of the weight's rows separately from their "
+                             "directions. \"lora-fa\" does not train matrix A, which is "
                              "applied to the input. \"rslora\" uses the scale alpha / sqrt(rank)",
                      .kind = run::ValueKind::kChoice,
                      .default_value = "lora",
@@ -131,7 +131,7 @@ TechniqueEntry DeclareTechnique_lora() {
                            {.id = "dora",
                             .title = "DoRA",
                             .explanation =
-                                "adapters that train the lengths of the weight's rows separately",
+                                "adapters that train the norms of the weight's rows separately",
                             .on = {{"lora.rank", false, {"0"}}, {"lora.kind", true, {"dora"}}},
                             .ways = {{{"lora.rank", "8"}, {"lora.kind", "dora"}}},
                             .controls = {"lora.rank", "lora.targets", "lora.alpha", "lora.dropout",

@@ -25,11 +25,12 @@ TechniqueEntry DeclareTechnique_loss_path() {
            .group = "Activations",
            .title = "Loss by transformers version",
            .explanation =
-               "In transformers 4.49 and later, a decoder's labels are shifted by one and all its "
-               "logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the "
-               "last token. This copy takes another batch x seq x vocabulary x 4 bytes while the "
-               "loss is computed. Before 4.46, the model itself converts its logits to fp32, so no "
-               "16-bit copy remains. The loss is the same.",
+               "The loss is the same in all versions, but the copies of a decoder's logits differ. "
+               "transformers 4.49 and later shift the labels by one and use all logits in fp32. "
+               "Versions 4.46 to 4.48 also copy the fp32 logits without the last token, which "
+               "takes another batch x seq x vocabulary x 4 bytes while the loss is computed. In "
+               "earlier versions, the model itself converts its logits to fp32, so no 16-bit copy "
+               "of the logits remains.",
            .settings = {{.key = "loss_path",
                          .help =
                              "how the loss is computed from logits and labels: as in transformers "

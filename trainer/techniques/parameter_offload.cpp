@@ -29,8 +29,8 @@ TechniqueEntry DeclareTechnique_parameter_offload() {
                         .ways = {{{"offload.parameters", "cpu"}},
                                  {{"offload.parameters", "cpu"}, {"shard.strategy", "zero3"}}}}},
            .rules = {{.when = {on, {"shard.strategy", false, {"zero2", "zero3"}}},
-                      .why = "offload.parameters=cpu uses the offload policy of fully_shard, and "
-                             "fully_shard also works on one GPU: set shard.strategy=zero3",
+                      .why = "offload.parameters=cpu needs fully_shard (shard.strategy=zero2 or "
+                             "zero3), which also works on one GPU: set shard.strategy=zero3",
                       .instead = {{"shard.strategy", "zero3"}}},
                      {.when = {on,
                                {"shard.strategy", true, {"zero3", "zero2"}},

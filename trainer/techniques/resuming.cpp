@@ -129,15 +129,17 @@ TechniqueEntry DeclareTechnique_resuming() {
                     "is only supported for the state of Adam and SGD: use optimizer.name=adamw",
                     "adamw"),
                 not_with({"optimizer.bits", false, {"32"}},
-                         "is only supported for state in the weights' type: set optimizer.bits=32",
+                         "is only supported for optimizer state in the data type of the weights: "
+                         "set optimizer.bits=32",
                          "32"),
                 not_with({"optimizer.in_backward", true, {"true"}},
                          "is only supported for one optimizer of all parameters: set "
                          "optimizer.in_backward=false",
                          "false"),
-                not_with({"offload.optimizer", false, {"none"}},
-                         "is only supported for state on the GPU: set offload.optimizer=none",
-                         "none"),
+                not_with(
+                    {"offload.optimizer", false, {"none"}},
+                    "is only supported for optimizer state on the GPU: set offload.optimizer=none",
+                    "none"),
                 not_with({"offload.parameters", true, {"cpu"}},
                          "is only supported for weights on the GPU: set offload.parameters=none",
                          "none"),

@@ -307,7 +307,7 @@ Table KernelsOf(const explain::Prediction& p) {
     if (!k.measured_name.empty()) {
       name.text += i18n::Format(" (current: {})", query::ReadableKernel(k.measured_name));
       name.exact = i18n::Format(
-          "{0}, called {1} in the current run. The two kernels are matched by op and order", k.name,
+          "{0}, named {1} in the current run. The two kernels are matched by op and order", k.name,
           k.measured_name);
     }
     row.cells = {std::move(name),

@@ -251,7 +251,7 @@ Table CallSiteTable(const trace::Trace& trace, const explain::CallSites& sites,
   table.columns = {
       {std::move(title), false, 380, false,
        by == SiteBy::kCallSite ? i18n::Text("the program's stack frame and the operator") : ""},
-      {i18n::Text("Category"), false, 142, false, i18n::Text("the category of most of the bytes")},
+      {i18n::Text("Category"), false, 142, false, i18n::Text("the category with the most bytes")},
       {i18n::Text("Bytes × time"), true, 120, false,
        i18n::Text("bytes multiplied by the time for which they were allocated")},
       {i18n::Text("Count"), true, 80, false, i18n::Text("allocations")},

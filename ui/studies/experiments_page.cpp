@@ -158,8 +158,8 @@ void ExperimentsPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   const QJsonObject summary = result.value(QLatin1String("summary")).toObject();
   const auto number = [&](const char* key) { return summary.value(QLatin1String(key)).toInt(); };
-  Say(tr("%1 of %2 experiments were run. %3 of %4 published values are within tolerance. %5 of %6 "
-         "published comparisons (orders and ratios) hold.")
+  Say(tr("%1 of %2 experiments were run. %3 of %4 experiments with published values are within "
+         "tolerance. %5 of %6 published comparisons (orders and ratios) hold.")
           .arg(number("run"))
           .arg(number("experiments"))
           .arg(number("published_within"))

@@ -84,12 +84,14 @@ void CheckExplained(const Subject& s, const Json& peak) {
           .json,
       "fragmentation");
   for (const char* key : {"allocated", "reserved", "cached", "holes"})
-    s.report.Equal(i18n::English("when the most memory is unused, the pages `reclaim` and "
+    s.report.Equal(i18n::English("at the time with the most unused memory, the pages `reclaim` and "
                                  "`fragmentation` report the same `{}`",
                                  key),
                    At(r, key), At(then, key));
-  s.report.True(TEXT_MARK("when the most memory is unused, reserved memory is not above its peak"),
-                At(r, "reserved").get<uint64_t>() <= At(peak, "peak_reserved").get<uint64_t>());
+  s.report.True(
+      TEXT_MARK(
+          "at the time with the most unused memory, reserved memory does not exceed its peak"),
+      At(r, "reserved").get<uint64_t>() <= At(peak, "peak_reserved").get<uint64_t>());
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ void CheckFragmentation(const Subject& s, const std::string& at, const Json& f) 
   s.report.Equal(at + TEXT_MARK("the holes of all call sites add up to the total of the holes"),
                  Sum(At(f, "pinned_by"), "bytes"), At(f, "holes"));
   s.report.Equal(
-      at + TEXT_MARK("the bytes of all kinds of evidence add up to the allocated memory"),
+      at + TEXT_MARK("the recorded, made and modelled bytes add up to the allocated memory"),
       Sum(At(f, "evidence"), "bytes"), At(f, "allocated"));
 }
 

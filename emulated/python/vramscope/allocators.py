@@ -9,14 +9,14 @@ CACHELESS = "PYTORCH_NO_CUDA_MEMORY_CACHING"
 def said(process, name):
     """Reports the settings that `inject/sitecustomize.py` removed from the environment because they
     select other allocators."""
-    what = "PyTorch's allocator records a history only with its cache enabled; the plan therefore uses the cache" if name == CACHELESS else \
-        "cudaMallocAsync records no history; the plan therefore uses PyTorch's own allocator"
-    process.assume(what + ", which reserves memory differently", name)
+    what = "the program disables the cache of PyTorch's allocator, which records no history without a cache. The plan therefore uses the cache" if name == CACHELESS else \
+        "cudaMallocAsync records no history. The plan therefore uses PyTorch's own allocator"
+    process.assume(what + ", and its reserved memory differs from the program's", name)
 
 
 def install(process, torch):
     def change_current_allocator(allocator):
-        process.assume("the program's own allocator records no history; the plan therefore uses PyTorch's allocator, which reserves memory differently", place())
+        process.assume("the program's own allocator records no history. The plan therefore uses PyTorch's allocator, and its reserved memory differs from the program's", place())
 
     for module in (torch.cuda.memory, torch.cuda):
         if hasattr(module, "change_current_allocator"):

@@ -48,7 +48,7 @@ def _number(filename, line, reader):
     numbers = _Numbers(branches.scope_of(filename, line), reader)
     value = _solve(filename, numbers, {key for key, at in numbers.keys.items() if line in at})
     if value is not None:
-        return value, "because comparing this number would otherwise make the program fail"
+        return value, "because the program compares this number and would otherwise fail"
     if reader is None and branches.nonzero(filename, line):
         return 1, "because the program divides by this number, takes its logarithm, or trains only if it is not 0"
     return 0, ""

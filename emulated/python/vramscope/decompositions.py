@@ -55,7 +55,7 @@ def _clusters(process, module):
         import numpy
 
         if len(X) >= self.n_clusters > 1 and len(numpy.unique(labels)) < self.n_clusters and not (numpy.asarray(X) != numpy.asarray(X)[:1]).any():
-            process.assume("weights without initial values have equal rows, so their decomposition is assumed to form clusters of equal size", place())
+            process.assume("weights without initial values have equal rows, which KMeans puts into one cluster; clusters of equal size are assumed instead", place())
             labels = self.labels_ = (numpy.arange(len(X)) % self.n_clusters).astype(labels.dtype)
         return labels
 

@@ -159,7 +159,7 @@ TEST(OutOfMemory, ReportsTheAllocationThatFailsInAPlan) {
   EXPECT_EQ(o.reserved, 100 * kMiB);
   EXPECT_EQ(o.device_free, 0u);
   EXPECT_EQ(o.missing, 30 * kMiB);
-  EXPECT_THAT(page->headline, HasSubstr("The request lacks 30.00 MiB"));
+  EXPECT_THAT(page->headline, HasSubstr("The request needs 30.00 MiB more than"));
 }
 
 }  // namespace
