@@ -2853,18 +2853,6 @@ Combine comparisons with and, or, not and parentheses.</source>
         <translation>未知</translation>
     </message>
     <message>
-        <source>unmarked: before the first step</source>
-        <translation>无标记：第一步之前</translation>
-    </message>
-    <message>
-        <source>unmarked: between backward and the next forward</source>
-        <translation>无标记：反向与下一次前向之间</translation>
-    </message>
-    <message>
-        <source>unmarked: the sequence of requests repeats</source>
-        <translation>无标记：请求序列重复</translation>
-    </message>
-    <message>
         <source>unsplit tails</source>
         <translation>未切分的块尾</translation>
     </message>
@@ -5949,10 +5937,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>低秩的矩</translation>
     </message>
     <message>
-        <source>moved in fp32 first: reserved memory stays twice as large</source>
-        <translation>先以 fp32 移动：预留显存保持两倍大</translation>
-    </message>
-    <message>
         <source>name, op, module, phase, step, stream or kind</source>
         <translation>name、op、module、phase、step、stream 或 kind</translation>
     </message>
@@ -5979,10 +5963,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>no score matrices, with cuDNN&apos;s kernels</source>
         <translation>没有分数矩阵，使用 cuDNN 的内核</translation>
-    </message>
-    <message>
-        <source>no stack while other entries have one: autograd&apos;s thread</source>
-        <translation>其他条目有调用栈而此处没有：自动求导的线程</translation>
     </message>
     <message>
         <source>no state; with momentum, one tensor as large as the trained parameters</source>
@@ -6093,20 +6073,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>录制的程序命名的区间</translation>
     </message>
     <message>
-        <source>recomputed forward within backward: kept for backward</source>
-        <translation>反向中重新计算的前向：为反向保留</translation>
-    </message>
-    <message>
         <source>replay with this fraction of the device&apos;s memory</source>
         <translation>以设备显存的此比例重放</translation>
-    </message>
-    <message>
-        <source>resume is only supported for state in the weights&apos; type: set optimizer.bits=32</source>
-        <translation>resume 只支持与权重同类型的状态：请设 optimizer.bits=32</translation>
-    </message>
-    <message>
-        <source>resume is only supported for state on the GPU: set offload.optimizer=none</source>
-        <translation>resume 只支持 GPU 上的状态：请设 offload.optimizer=none</translation>
     </message>
     <message>
         <source>resume is only supported for the state of Adam and SGD: use optimizer.name=adamw</source>
@@ -6383,10 +6351,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>unknown image format</source>
         <translation>未知的图像格式</translation>
-    </message>
-    <message>
-        <source>unmarked: from the loss until all saved blocks are freed</source>
-        <translation>无标记：从损失到所有保存的块释放</translation>
     </message>
     <message>
         <source>unused</source>
@@ -7705,10 +7669,6 @@ first difference: event {} at {}
         <translation>无需改动。</translation>
     </message>
     <message>
-        <source>an embedding for each trained token</source>
-        <translation>每个可训练词元一个嵌入</translation>
-    </message>
-    <message>
         <source>at {}: {} allocated, {} reserved ({} in holes, {} completely free)</source>
         <translation>{}：已分配 {}，预留 {}（空洞中 {}，完全空闲 {}）</translation>
     </message>
@@ -8477,10 +8437,6 @@ first difference: event {} at {}
         <translation>不记录保存和加载</translation>
     </message>
     <message>
-        <source>size of a variable in a module loaded at run time</source>
-        <translation>运行时加载的模块中变量的大小</translation>
-    </message>
-    <message>
         <source>some values that the program reads back are 0</source>
         <translation>程序读回的某些值为 0</translation>
     </message>
@@ -8803,10 +8759,6 @@ first difference: event {} at {}
     <message>
         <source>--host-budget checks the whole FILE; remove --device, --time and --entries</source>
         <translation>--host-budget 检查整个 FILE；请去掉 --device、--time 和 --entries</translation>
-    </message>
-    <message>
-        <source>--order: no change is called &quot;{}&quot;; the changes are {}</source>
-        <translation>--order：没有名为“{}”的变化；变化有 {}</translation>
     </message>
     <message>
         <source>Adapters: savings over full training</source>
@@ -9289,10 +9241,6 @@ first difference: event {} at {}
         <translation>拷贝</translation>
     </message>
     <message>
-        <source>--order: no change is called &quot;{}&quot;; the run has no change to order</source>
-        <translation>--order：没有名为“{}”的更改；此运行没有可排序的更改</translation>
-    </message>
-    <message>
         <source>A part of the cache was released {} (garbage collection, or a private pool that was no longer used).</source>
         <translation>部分缓存被归还了{}（垃圾回收，或不再使用的私有池）。</translation>
     </message>
@@ -9563,10 +9511,6 @@ first difference: event {} at {}
     <message>
         <source>first</source>
         <translation>首次</translation>
-    </message>
-    <message>
-        <source>free of #{}, {} B{}</source>
-        <translation>释放 #{}，{} B{}</translation>
     </message>
     <message>
         <source>gradients are scaled in {}</source>
@@ -10101,10 +10045,6 @@ first difference: event {} at {}
         <translation>峰值时最大的空洞</translation>
     </message>
     <message>
-        <source>live over steps: most of the model has no gradients</source>
-        <translation>跨步存活：模型的大部分没有梯度</translation>
-    </message>
-    <message>
         <source>no score matrices, also with fp32</source>
         <translation>没有分数矩阵，fp32 也适用</translation>
     </message>
@@ -10287,14 +10227,6 @@ first difference: event {} at {}
     <message>
         <source>in at least three steps, a call site allocates blocks that later steps do not free</source>
         <translation>在至少三步中，某个调用点分配的块未被之后的各步释放</translation>
-    </message>
-    <message>
-        <source>live over steps: a replay of the first step places the block at its recorded address</source>
-        <translation>跨步存活：重放第一步时，该块被放置在录制的地址</translation>
-    </message>
-    <message>
-        <source>live over steps: one block for each parameter, and backward allocates no gradients</source>
-        <translation>跨步存活：每个参数一个块，且反向传播不分配梯度</translation>
     </message>
     <message>
         <source>make the track taller / shorter</source>
@@ -10569,10 +10501,6 @@ first difference: event {} at {}
         <translation>13.82 / 18.21</translation>
     </message>
     <message>
-        <source>15 / 30</source>
-        <translation>15 / 30</translation>
-    </message>
-    <message>
         <source>18.21 / 26.84</source>
         <translation>18.21 / 26.84</translation>
     </message>
@@ -10587,10 +10515,6 @@ first difference: event {} at {}
     <message>
         <source>3.91 - 2.02</source>
         <translation>3.91 - 2.02</translation>
-    </message>
-    <message>
-        <source>30 to 15, pure fp16</source>
-        <translation>30 到 15，纯 fp16</translation>
     </message>
     <message>
         <source>36 attention blocks x 2 x (768 + 768) x 8</source>
@@ -10637,10 +10561,6 @@ first difference: event {} at {}
         <translation>批大小从 64 到 16</translation>
     </message>
     <message>
-        <source>Beyond: A7 with the output layer and the loss in 8 chunks</source>
-        <translation>更进一步：A7，输出层和损失分为 8 块</translation>
-    </message>
-    <message>
         <source>BigBird classifier with the techniques combined</source>
         <translation>BigBird 分类器，结合各项技术</translation>
     </message>
@@ -10663,14 +10583,6 @@ first difference: event {} at {}
     <message>
         <source>Convert on the CPU, then move</source>
         <translation>在 CPU 上转换后移动</translation>
-    </message>
-    <message>
-        <source>Cost: F(trunk) + f(adapter) + B(trunk) + b(adapter) + update(adapter).</source>
-        <translation>开销：F(主干) + f(适配器) + B(主干) + b(适配器) + 更新(适配器)。</translation>
-    </message>
-    <message>
-        <source>Cost: F(trunk) + f(adapter) + b(adapter) + update(adapter).</source>
-        <translation>开销：F(主干) + f(适配器) + b(适配器) + 更新(适配器)。</translation>
     </message>
     <message>
         <source>Create on the GPU in fp16</source>
@@ -10763,10 +10675,6 @@ first difference: event {} at {}
     <message>
         <source>Memory timeline: the last decoder layer trained</source>
         <translation>内存时间线：训练最后一个解码器层</translation>
-    </message>
-    <message>
-        <source>Micro-batches of 1: &quot;a further 75 %&quot;</source>
-        <translation>微批次为 1：“再减 75 %”</translation>
     </message>
     <message>
         <source>NVIDIA Ampere Architecture In-Depth, table of P100, V100 and A100</source>
@@ -10885,18 +10793,6 @@ first difference: event {} at {}
         <translation>相减得到的激活值</translation>
     </message>
     <message>
-        <source>asks the program for a buffer</source>
-        <translation>向程序索取缓冲区</translation>
-    </message>
-    <message>
-        <source>asks the program for an object</source>
-        <translation>向程序索取对象</translation>
-    </message>
-    <message>
-        <source>at most 8 / 30</source>
-        <translation>最多 8 / 30</translation>
-    </message>
-    <message>
         <source>attention kernels of mid-2023</source>
         <translation>2023 年中的注意力内核</translation>
     </message>
@@ -10943,14 +10839,6 @@ first difference: event {} at {}
     <message>
         <source>builds an object</source>
         <translation>构造对象</translation>
-    </message>
-    <message>
-        <source>by arithmetic</source>
-        <translation>由计算得出</translation>
-    </message>
-    <message>
-        <source>call stacks begin at frame {} and stack {} instead of frame {} and stack {}</source>
-        <translation>调用栈从帧 {} 和栈 {} 开始，而不是从帧 {} 和栈 {} 开始</translation>
     </message>
     <message>
         <source>calls a function</source>
@@ -11129,10 +11017,6 @@ first difference: event {} at {}
         <translation>比 Adam 少</translation>
     </message>
     <message>
-        <source>less than embedded</source>
-        <translation>少于嵌入式</translation>
-    </message>
-    <message>
         <source>loading of data and state dicts</source>
         <translation>数据和状态字典的加载</translation>
     </message>
@@ -11167,10 +11051,6 @@ first difference: event {} at {}
     <message>
         <source>much faster</source>
         <translation>快得多</translation>
-    </message>
-    <message>
-        <source>multiprocessors in a test of FastVideo: {}</source>
-        <translation>FastVideo 一项测试中的多处理器数：{}</translation>
     </message>
     <message>
         <source>named ranges</source>
@@ -11231,10 +11111,6 @@ first difference: event {} at {}
     <message>
         <source>runtime calls</source>
         <translation>运行时调用</translation>
-    </message>
-    <message>
-        <source>sampled below the true peak</source>
-        <translation>采样值低于真实峰值</translation>
     </message>
     <message>
         <source>sets the state of an object</source>
@@ -11315,10 +11191,6 @@ first difference: event {} at {}
     <message>
         <source>the program&apos;s modules could not be imported beforehand</source>
         <translation>无法预先导入程序的模块</translation>
-    </message>
-    <message>
-        <source>the recording maps pages instead</source>
-        <translation>录制改为映射页</translation>
     </message>
     <message>
         <source>the request belongs to another stream or pool</source>
@@ -11427,10 +11299,6 @@ first difference: event {} at {}
     <message>
         <source>(!) Autocast does not halve the weights: the fp32 master weights stay, and 16-bit copies are added. Only pure fp16 halves the weights.</source>
         <translation>(!) Autocast 不会使权重减半：fp32 主权重仍在，还增加了 16 位副本。只有纯 fp16 才使权重减半。</translation>
-    </message>
-    <message>
-        <source>(!) NVMe needs stage 3 of the library, but the document&apos;s file sets stage 2.</source>
-        <translation>(!) NVMe 需要该库的第 3 阶段，但文中的文件设为第 2 阶段。</translation>
     </message>
     <message>
         <source>(!) The document&apos;s times are differences between timestamps on the CPU, so some of forward&apos;s GPU work counts as backward. The plan&apos;s times are modelled GPU times.</source>
@@ -11555,10 +11423,6 @@ first difference: event {} at {}
         <translation>仅含按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
     </message>
     <message>
-        <source>a process is assumed to see 269 GB, the size of the MIG profile 7g.269gb in public notes</source>
-        <translation>假定进程可见 269 GB，即公开资料中 MIG 配置 7g.269gb 的大小</translation>
-    </message>
-    <message>
         <source>allocations in a CUDA graph are made when the graph is captured, not when it is launched</source>
         <translation>CUDA 图中的分配在捕获该图时进行，而不是在启动时</translation>
     </message>
@@ -11567,28 +11431,12 @@ first difference: event {} at {}
         <translation>没有释放条目、却在结束时已不存在的分配（在最后一个条目之后释放，或有条目缺失）。它们显示到结束，或到另一次分配重用其显存为止：{}</translation>
     </message>
     <message>
-        <source>attention weights cannot be kept as outputs of layers</source>
-        <translation>不能把注意力权重保留为层的输出</translation>
-    </message>
-    <message>
         <source>blocks whose size at the end differs from the size in their alloc entry; the size in the entry is used: {}</source>
         <translation>结束时的大小与其 alloc 条目中的大小不同的块；采用条目中的大小：{}</translation>
     </message>
     <message>
-        <source>by arithmetic, with a scale for each block of 256</source>
-        <translation>由计算得出，每 256 个元素的块一个缩放因子</translation>
-    </message>
-    <message>
-        <source>by arithmetic: the master weights stay</source>
-        <translation>由计算得出：主权重仍在</translation>
-    </message>
-    <message>
         <source>dense operations per second at the run&apos;s precision; replaces the value in the device table</source>
         <translation>按运行的精度计的每秒稠密运算次数；代替设备表中的值</translation>
-    </message>
-    <message>
-        <source>each trained token has keys and values in each layer</source>
-        <translation>每个可训练词元在每层都有键和值</translation>
     </message>
     <message>
         <source>equal to fp32, because TF32 needs compute capability 8.0</source>
@@ -11603,20 +11451,8 @@ first difference: event {} at {}
         <translation>用于含多个设备的 FILE：一个设备的编号；用于 RUN 或程序：{}</translation>
     </message>
     <message>
-        <source>from a file browser</source>
-        <translation>由文件浏览器得出</translation>
-    </message>
-    <message>
-        <source>from a file browser; includes the two pre-training heads in the file</source>
-        <translation>由文件浏览器得出；包括文件中的两个预训练头</translation>
-    </message>
-    <message>
         <source>growth from the start to the peak: {} (A), {} (B)</source>
         <translation>从开始到峰值的增长：{}（A），{}（B）</translation>
-    </message>
-    <message>
-        <source>hidden states cannot be kept as outputs of layers</source>
-        <translation>不能把隐藏状态保留为层的输出</translation>
     </message>
     <message>
         <source>keep 8-bit moments of large tensors in managed memory, like bitsandbytes&apos; paged optimizers</source>
@@ -11625,14 +11461,6 @@ first difference: event {} at {}
     <message>
         <source>larger than the request</source>
         <translation>大于请求</translation>
-    </message>
-    <message>
-        <source>live over steps: for each gradient of this size, one block of this size is a parameter</source>
-        <translation>跨步存活：该大小的每个梯度对应一个该大小的参数块</translation>
-    </message>
-    <message>
-        <source>live over steps: more blocks of this size than gradients; the others are optimizer state</source>
-        <translation>跨步存活：该大小的块多于梯度；其余的是优化器状态</translation>
     </message>
     <message>
         <source>measured on such a GPU</source>
@@ -11661,10 +11489,6 @@ first difference: event {} at {}
     <message>
         <source>more GPU memory if pinned</source>
         <translation>锁页时多用的显存</translation>
-    </message>
-    <message>
-        <source>names the loss that is kept</source>
-        <translation>指出被保留的损失</translation>
     </message>
     <message>
         <source>no steps were found in this file
@@ -11721,16 +11545,8 @@ first difference: event {} at {}
         <translation>早于录制的分配未按设备和地址排序</translation>
     </message>
     <message>
-        <source>the document does not state the sizes of prefetch and staging buffers of 2023</source>
-        <translation>文中未说明 2023 年的预取和中转缓冲区的大小</translation>
-    </message>
-    <message>
         <source>the document does not state the sizes of the library&apos;s buckets</source>
         <translation>文中未说明库的桶大小</translation>
-    </message>
-    <message>
-        <source>the lengths of 50 samples determine which blocks the allocator does not split</source>
-        <translation>50 个样本的长度决定分配器不切分哪些块</translation>
     </message>
     <message>
         <source>the message states {} rows, but contains kinds for {}</source>
@@ -11835,10 +11651,6 @@ first difference: event {} at {}
     <message>
         <source>blocks left out because they overlap or lie outside their segment: {}</source>
         <translation>因重叠或位于其段之外而忽略的块：{}</translation>
-    </message>
-    <message>
-        <source>cudaMallocAsync records no history; the plan therefore uses PyTorch&apos;s own allocator, which reserves memory differently</source>
-        <translation>cudaMallocAsync 不记录历史；因此规划使用 PyTorch 自己的分配器，预留显存的方式有所不同</translation>
     </message>
     <message>
         <source>each row has four values</source>
@@ -12291,10 +12103,6 @@ replayed with {}{}{}
         <translation>API 调用及其他活动 {}，</translation>
     </message>
     <message>
-        <source>Both peaks are the same at every call site.</source>
-        <translation>两个峰值在每个调用点上都相同。</translation>
-    </message>
-    <message>
         <source>CUPTI error {}</source>
         <translation>CUPTI 错误 {}</translation>
     </message>
@@ -12489,16 +12297,8 @@ replayed with {}{}{}
         <translation>收到的文件的一部分不完整</translation>
     </message>
     <message>
-        <source>activations in the document&apos;s interpretation</source>
-        <translation>激活值，按文中的理解</translation>
-    </message>
-    <message>
         <source>adam, adamw (8-bit)</source>
         <translation>adam、adamw（8 位）</translation>
-    </message>
-    <message>
-        <source>additional memory with no_grad, relative to without</source>
-        <translation>有 no_grad 时额外的显存，相对于没有时</translation>
     </message>
     <message>
         <source>additional memory without no_grad</source>
@@ -12531,14 +12331,6 @@ replayed with {}{}{}
     <message>
         <source>backend=cuda: {} and other CUDA libraries were not found. Run `pip install torch` in a virtual environment, and pass its Python with --python VENV/bin/python</source>
         <translation>backend=cuda：找不到 {} 等 CUDA 库。请在虚拟环境中运行 `pip install torch`，并用 --python VENV/bin/python 指定其 Python</translation>
-    </message>
-    <message>
-        <source>backward relative to all trained</source>
-        <translation>反向，相对于全部训练</translation>
-    </message>
-    <message>
-        <source>backward relative to embedded</source>
-        <translation>反向，相对于嵌入式</translation>
     </message>
     <message>
         <source>cannot create {}: {}; set XDG_CACHE_HOME to another folder</source>
@@ -12609,10 +12401,6 @@ replayed with {}{}{}
         <translation>公式 {}：缺少 {}（{}）的值</translation>
     </message>
     <message>
-        <source>forward relative to all trained</source>
-        <translation>前向，相对于全部训练</translation>
-    </message>
-    <message>
         <source>found per step</source>
         <translation>每步找到</translation>
     </message>
@@ -12641,16 +12429,8 @@ replayed with {}{}{}
         <translation>由另一个显存模型得出</translation>
     </message>
     <message>
-        <source>from another memory model, which leaves out the output (2 MiB); the document shows only pictures</source>
-        <translation>由另一个显存模型得出，其中不含 2 MiB 的输出；文中只有图</translation>
-    </message>
-    <message>
         <source>from another memory model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
         <translation>由另一个显存模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
-    </message>
-    <message>
-        <source>from another memory model; the document shows only pictures</source>
-        <translation>由另一个显存模型得出；文中只有图</translation>
     </message>
     <message>
         <source>gather next</source>
@@ -12693,16 +12473,8 @@ replayed with {}{}{}
         <translation>不保留优化器状态</translation>
     </message>
     <message>
-        <source>kept with the first layer trained, relative to this run</source>
-        <translation>训练第一层时的保留量，相对于此运行</translation>
-    </message>
-    <message>
         <source>kept, relative to full training</source>
         <translation>保留量，相对于全量训练</translation>
-    </message>
-    <message>
-        <source>kept, within the document&apos;s range</source>
-        <translation>保留量，在文中的范围内</translation>
     </message>
     <message>
         <source>last op before the free</source>
@@ -12711,10 +12483,6 @@ replayed with {}{}{}
     <message>
         <source>less kept than with micro-batches of 4</source>
         <translation>保留量的减少，相对于微批次 4</translation>
-    </message>
-    <message>
-        <source>less than all trained</source>
-        <translation>少于全部训练</translation>
     </message>
     <message>
         <source>let agents plan programs. vramscope runs the code of these programs isolated from the user&apos;s files. The isolation protects against accidents, but not against malice</source>
@@ -12791,10 +12559,6 @@ replayed with {}{}{}
         <translation>optim=&quot;{}&quot; 已是 {}</translation>
     </message>
     <message>
-        <source>optimizer relative to all trained</source>
-        <translation>优化器，相对于全部训练</translation>
-    </message>
-    <message>
         <source>peak bytes</source>
         <translation>峰值字节数</translation>
     </message>
@@ -12859,10 +12623,6 @@ replayed with {}{}{}
         <translation>两个文件中名称相同</translation>
     </message>
     <message>
-        <source>saved relative to moving fp32</source>
-        <translation>节省量，相对于移动 fp32</translation>
-    </message>
-    <message>
         <source>show how memory changes from the model&apos;s defaults to the run, with a bar for each technique; for -- PROGRAM ARGS..., show a bar for each --toggle</source>
         <translation>显示从模型默认值到该运行的显存变化，每项技术一个条形；对于 -- PROGRAM ARGS...，每个 --toggle 一个条形</translation>
     </message>
@@ -12881,10 +12641,6 @@ replayed with {}{}{}
     <message>
         <source>statistics at one point in time, without blocks</source>
         <translation>某一时刻的统计数据，不含块</translation>
-    </message>
-    <message>
-        <source>step relative to decoupled</source>
-        <translation>步，相对于解耦式</translation>
     </message>
     <message>
         <source>supports the shards of zero2 and zero3</source>
@@ -12953,10 +12709,6 @@ replayed with {}{}{}
     <message>
         <source>the result of softmax in the model&apos;s dtype</source>
         <translation>模型 dtype 的 softmax 结果</translation>
-    </message>
-    <message>
-        <source>the same amount as on the GPU that provides the missing values of {}</source>
-        <translation>为 {} 提供缺失数值的 GPU 的值</translation>
     </message>
     <message>
         <source>the step times could not be measured: {}</source>
@@ -13057,10 +12809,6 @@ replayed with {}{}{}
     <message>
         <source>weights and optimizer state stay in memory</source>
         <translation>权重和优化器状态留在显存中</translation>
-    </message>
-    <message>
-        <source>weights in the document&apos;s interpretation</source>
-        <translation>权重，按文中的理解</translation>
     </message>
     <message>
         <source>when memory is short, releases segments that were unused for long</source>
@@ -13235,10 +12983,6 @@ replayed with {}{}{}
         <translation>NCCL：集合通信的时长，由 GPU 间带宽算出</translation>
     </message>
     <message>
-        <source>PyTorch&apos;s allocator records a history only with its cache enabled; the plan therefore uses the cache, which reserves memory differently</source>
-        <translation>PyTorch 的分配器只有在启用缓存时才记录历史；因此规划使用缓存，预留显存的方式有所不同</translation>
-    </message>
-    <message>
         <source>The batch of a step is split into more, smaller micro-batches. Activations need less memory, but the GPU gets less work at once</source>
         <translation>每步的批次分成更多更小的微批次。激活值占用的显存更少，但 GPU 单次的计算量也更小</translation>
     </message>
@@ -13329,10 +13073,6 @@ replayed with {}{}{}
     <message>
         <source>lifetime: allocated in the optimizer&apos;s step, replaces a state that is freed, and is not freed itself</source>
         <translation>生命周期：在优化器步中分配，替换一个被释放的状态，自身未释放</translation>
-    </message>
-    <message>
-        <source>lifetime: replaced in every pass by a block that is larger by the same amount, layer by layer</source>
-        <translation>生命周期：每次都被一个增大同样量的块取代，逐层进行</translation>
     </message>
     <message>
         <source>makes a Python 2 string</source>
@@ -13439,10 +13179,6 @@ replayed with {}{}{}
         <translation>程序训练的是另一个模型</translation>
     </message>
     <message>
-        <source>the program&apos;s own allocator records no history; the plan therefore uses PyTorch&apos;s allocator, which reserves memory differently</source>
-        <translation>程序自己的分配器不记录历史；因此规划使用 PyTorch 的分配器，预留显存的方式有所不同</translation>
-    </message>
-    <message>
         <source>the program&apos;s own allocator replaces PyTorch&apos;s allocator</source>
         <translation>程序自己的分配器会取代 PyTorch 的分配器</translation>
     </message>
@@ -13453,10 +13189,6 @@ replayed with {}{}{}
     <message>
         <source>total_memory that PyTorch 2.11 (CUDA 13.0) returned with driver 580.159.04 (measured on such a GPU)</source>
         <translation>PyTorch 2.11（CUDA 13.0）在驱动 580.159.04 下返回的 total_memory（在此类 GPU 上实测）</translation>
-    </message>
-    <message>
-        <source>unmarked: gradients are freed together</source>
-        <translation>无标记：梯度一起释放</translation>
     </message>
     <message>
         <source>use_cache is for generation. In training, it keeps the keys and values of all layers in memory as long as the model&apos;s outputs exist</source>
@@ -13496,12 +13228,6 @@ replayed with {}{}{}
     </message>
     <message>
         <source>
-  (reserved memory peaks at another time, at {})</source>
-        <translation>
-  （预留显存在另一时刻达到峰值：{}）</translation>
-    </message>
-    <message>
-        <source>
   Both replays first allocate the blocks that are older than the recording. In the
   recording, {} were reserved at the peak.
 </source>
@@ -13534,12 +13260,6 @@ Most of this memory was allocated by {}</source>
     </message>
     <message>
         <source>
-The program keeps its own PyTorch. To plan a version that needs another PyTorch, use an environment with that PyTorch</source>
-        <translation>
-程序使用自己的 PyTorch。如需规划要求其他 PyTorch 的版本，请使用装有那个 PyTorch 的环境</translation>
-    </message>
-    <message>
-        <source>
 The replay matches every recorded decision with these settings, which the file does not contain: {}
 </source>
         <translation>
@@ -13567,20 +13287,10 @@ The replay matches every recorded decision with these settings, which the file d
 </translation>
     </message>
     <message>
-        <source>  The columns of the phases and Busy show the GPU time of the work that each phase launched. Total shows host time. The host runs ahead of the GPU.
-</source>
-        <translation>  各阶段和“忙碌”列为各阶段启动的工作所用的 GPU 时间。“总计”列为主机时间。主机先于 GPU 运行。
-</translation>
-    </message>
-    <message>
         <source>  start state     completely recorded in the file
 </source>
         <translation>  起始状态        文件中有完整记录
 </translation>
-    </message>
-    <message>
-        <source>  start state     {} of {} possible states {} with the recording ({} older block{} may include a remainder that was not split off</source>
-        <translation>  起始状态        {1} 个可能的状态中有 {0} 个与录制{2}（{3} 个较早的块可能含有未切分的余量</translation>
     </message>
     <message>
         <source>  {} of the allocated memory is outside all recorded segments.
@@ -13643,10 +13353,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>device 直接在 GPU 上以其类型创建权重。cast-on-device 将 fp32 权重移动到 GPU 后在那里转换。cast-on-cpu 先转换权重再移动</translation>
     </message>
     <message>
-        <source>&quot;dora&quot; trains the lengths of the weight&apos;s rows separately from their directions. &quot;lora-fa&quot; does not train matrix A, which is applied to the input. &quot;rslora&quot; uses the scale alpha / sqrt(rank)</source>
-        <translation>dora 将权重行的长度与方向分开训练。lora-fa 不训练与输入相乘的矩阵 A。rslora 使用缩放 alpha / sqrt(rank)</translation>
-    </message>
-    <message>
         <source>&quot;eager&quot; computes explicit scores. &quot;math&quot;, &quot;efficient&quot;, &quot;flash&quot; and &quot;cudnn&quot; are implementations of SDPA. &quot;flash-2&quot; uses the flash-attn package, which does not expand key and value heads</source>
         <translation>eager 计算显式分数。math、efficient、flash 和 cudnn 是 SDPA 的实现。flash-2 使用 flash-attn 软件包，它不展开键值头</translation>
     </message>
@@ -13691,14 +13397,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
-        <source>(!) &quot;2/3 less in the model, 3/10 less in activations&quot; are in fact the changes of allocated memory (-68.7 %) and reserved memory (-34.1 %). This contradicts the document&apos;s own definitions. 85 % of the remaining memory are logits: see A11.</source>
-        <translation>(!) “模型减少 2/3，激活值减少 3/10”其实是已分配（-68.7 %）和预留显存（-34.1 %）的变化，与文中自己的定义矛盾。其余的 85 % 是 logits：见 A11。</translation>
-    </message>
-    <message>
-        <source>(!) &quot;Parameters saved&quot; is an amount of memory, in units of the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
-        <translation>(!) “节省的参数”指以参数大小为单位的内存。文中 PEFT 的全称有误。</translation>
-    </message>
-    <message>
         <source>(!) 8 GB is far more than what is kept: 24 inputs of 52.4e6 bytes each, and one layer of 1.05e9 bytes.</source>
         <translation>(!) 8 GB 远多于所保留的内容：24 个 52.4e6 字节的输入和一个 1.05e9 字节的层。</translation>
     </message>
@@ -13715,16 +13413,8 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>(!) 这一说法只对激活值成立。此时峰值在优化器步，几乎不变。</translation>
     </message>
     <message>
-        <source>(!) The difference between 28.5 and 11.2 is 17.3. This also contradicts the 30 in the table.</source>
-        <translation>(!) 28.5 与 11.2 之差为 17.3。这也与表中的 30 矛盾。</translation>
-    </message>
-    <message>
         <source>(!) The document attributes this number to the BigBird script. According to the log, it belongs to DistilBERT.</source>
         <translation>(!) 文中将该数值归于 BigBird 脚本；据日志，它属于 DistilBERT。</translation>
-    </message>
-    <message>
-        <source>(!) The document subtracts 2.18, which still includes gradients and moments. The remaining 1.12 is CUDA context, and hardly any activations. The document does not state length and generation settings. The plan is one forward pass of 10 tokens.</source>
-        <translation>(!) 文中减去的 2.18 仍包含梯度和矩。剩下的 1.12 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置。规划的是 10 个词元的一次前向。</translation>
     </message>
     <message>
         <source>(!) The document&apos;s function stores an additional copy and returns the original. The next operator saves the original anyway, so the function needs more memory. The 75 % are relative to fp32.</source>
@@ -13749,10 +13439,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>(!) This run differs from A1 in two things: autocast and checkpointing. &quot;Nearly a quarter less activation memory&quot; is in fact the decrease of reserved memory (24.6 %).</source>
         <translation>(!) 与 A1 相比改变了两处：autocast 和检查点。“激活值内存减少近四分之一”其实是预留显存的下降（24.6 %）。</translation>
-    </message>
-    <message>
-        <source>(!) empty_cache releases only completely free segments, and moves nothing. vramscope&apos;s replay of the allocator shows this on a card of 24 GiB. Five blocks of 4 GiB are freed, and 80 blocks of 200 and 280 MiB are allocated in their place. Then every second block is freed, and 2 GiB are requested.</source>
-        <translation>(!) empty_cache 只归还完全空闲的段，不移动任何内容。vramscope 的分配器重放在 24 GiB 的 GPU 上说明了这一点：释放五个 4 GiB 的块，在其位置分配 80 个 200 和 280 MiB 的块。然后每隔一个释放一个，并请求 2 GiB。</translation>
     </message>
     <message>
         <source>, and the last entry is {:.3f} ms after the first</source>
@@ -13819,10 +13505,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>。进程达到的是自己设置的限制，而不是设备的。</translation>
     </message>
     <message>
-        <source>. The request lacks {}; {} of the {} reserved are in use.</source>
-        <translation>。请求还缺少 {0}；预留的 {2} 中有 {1} 在使用。</translation>
-    </message>
-    <message>
         <source>. With {} of GPU memory, the planned run needs {}. On a GPU with a different amount of memory, the run may need more or less. To be certain, plan the run with --gpu-memory {}B</source>
         <translation>。显存为 {} 时，规划的运行需要 {}。在显存大小不同的 GPU 上，运行的需求可能更多或更少。如需确定，请用 --gpu-memory {}B 规划此运行</translation>
     </message>
@@ -13849,10 +13531,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>1.21e9 bytes leave the GPU, but the peak falls only by 0.56 GB. At the peak, not all of these bytes were in memory together with the activations.</source>
         <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56 GB。在峰值处，这些字节并非全部与激活值同时在显存中。</translation>
-    </message>
-    <message>
-        <source>1.223 / 1.349 in another memory model. The document has 3.12 / 3.53, computed by subtraction</source>
-        <translation>1.223 / 1.349，由另一个显存模型得出；文中为 3.12 / 3.53，由相减算出</translation>
     </message>
     <message>
         <source>1.3 % more than the B300, because public notes state 279 GB for this GPU and 275 GB for the B300</source>
@@ -13887,20 +13565,12 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>17.04 / 18.68，由另一个显存模型得出</translation>
     </message>
     <message>
-        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Other profiles: names from public notes, multiprocessors in sevenths of the GPU. Their memory is in eighths, as in NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
-        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置：名称取自公开笔记，多处理器按 GPU 的七分之一。其显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
-    </message>
-    <message>
         <source>1g.24gb: output of nvidia-smi mig -lgip for an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300). bigstack-oss/cubecos#312 states 23.12 GiB for this profile, and 46.50 GiB for 2g.48gb. 2g.48gb: from a log whose address was not kept. 4g.96gb: the whole card</source>
         <translation>1g.24gb：RTX PRO 6000 Server 的 nvidia-smi mig -lgip 的输出（bottlerocket-os/bottlerocket-kernel-kit#300）。bigstack-oss/cubecos#312 中此配置为 23.12 GiB，2g.48gb 为 46.50 GiB。2g.48gb：取自一份未保留地址的日志。4g.96gb：整个 GPU</translation>
     </message>
     <message>
         <source>24 MB, quoted at second hand (TechPowerUp lists 50)</source>
         <translation>24 MB，为转引（TechPowerUp 为 50）</translation>
-    </message>
-    <message>
-        <source>30 of the total are chosen from the document&apos;s range of 20 to 40</source>
-        <translation>总量中的 30 从文中的范围 20 到 40 中选取</translation>
     </message>
     <message>
         <source>32 MB, quoted at second hand (TechPowerUp lists 50)</source>
@@ -13955,10 +13625,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>；跟踪没有记录这部分显存位于空洞还是空闲段中</translation>
     </message>
     <message>
-        <source>; this result is unreliable, because the replay with the recorded settings also passes</source>
-        <translation>；此结果不可靠，因为在录制的设置下重放也能通过</translation>
-    </message>
-    <message>
         <source>; to try other settings, use --alloc-conf</source>
         <translation>；要尝试其他设置，请使用 --alloc-conf</translation>
     </message>
@@ -13979,10 +13645,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>A model in evaluation mode keeps no activations for a backward pass that the program never runs</source>
         <translation>处于评估模式的模型不再为程序从不执行的反向传播保留激活值</translation>
-    </message>
-    <message>
-        <source>A replay with other settings also allocates the blocks that are older than the recording. The changes of such a replay are relative to the row &quot;as recorded, older blocks allocated again&quot;. The row for empty_cache() applies to the unchanged recording.</source>
-        <translation>使用其他设置的重放也会分配早于录制的块。这种重放的变化相对于“与录制相同，较早的块重新分配”一行。empty_cache() 一行针对未更改的录制。</translation>
     </message>
     <message>
         <source>A training step of this run was recorded on a GPU. All allocations and frees in the plan&apos;s last step are the same as in the recording, and reserved memory differed by at most 40 MiB.</source>
@@ -14017,20 +13679,12 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>Adam-mini 不支持 optimizer.impl 的这个值</translation>
     </message>
     <message>
-        <source>Adam-mini uses one block per row for queries and keys, too; torch.optim has no Adam-mini</source>
-        <translation>Adam-mini 对查询和键也按行分块；torch.optim 没有 Adam-mini</translation>
-    </message>
-    <message>
         <source>AdamW does not support this value of optimizer.impl</source>
         <translation>AdamW 不支持 optimizer.impl 的这个值</translation>
     </message>
     <message>
         <source>All values come from formulas. To compare them with a plan, use `estimate --plan`. For the meaning of the letters in the formulas, use `estimate --formulas`.</source>
         <translation>所有数值均来自公式。要与规划比较，请用 `estimate --plan`。要查看公式中字母的含义，请用 `estimate --formulas`。</translation>
-    </message>
-    <message>
-        <source>Allocated bytes include blocks whose free waits for another stream (active bytes). torch.cuda.max_memory_allocated() does not include these blocks and is {}.</source>
-        <translation>已分配的字节包括等待另一个流才能释放的块（活跃的字节）。torch.cuda.max_memory_allocated() 不包含这些块，为 {}。</translation>
     </message>
     <message>
         <source>Allocated memory hardly changes during training, because optimizer state exists only for 540,672 parameters. Autocast is on in this run, but off in A1. Without autocast (A10), the run would need 13.7 GiB.</source>
@@ -14097,10 +13751,6 @@ no_proxy, SSL_CERT_FILE, VRAMSCOPE_TORCH_ROOT (a folder that already contains to
 no_proxy、SSL_CERT_FILE、VRAMSCOPE_TORCH_ROOT（已包含 wheel 中 torch/ 的文件夹）。</translation>
     </message>
     <message>
-        <source>Each GPU trains on its own batch, and gradients are averaged. With ddp, DistributedDataParallel copies gradients into buckets. The buckets need as much memory again, unless gradients are views of them. zero1 is like ddp, but with ZeroRedundancyOptimizer: each GPU has the optimizer state of its share of the parameters. zero3 applies fully_shard to each layer and the model (FSDP2). Weights, gradients and optimizer state are divided among the GPUs, and a layer is gathered while it runs. zero2 is like zero3, but with reshard_after_forward=False: gathered weights stay until the end of backward. With tensor, every GPU has the same batch. It also has a part of each layer&apos;s heads and feed-forward width, with the gradients and optimizer state of this part (ColwiseParallel, RowwiseParallel). Activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
-        <translation>每个 GPU 在自己的批次上训练，梯度取平均。ddp：DistributedDataParallel 将梯度拷贝到桶中；除非梯度是桶的视图，否则桶需要再占同样多的显存。zero1 与 ddp 相同，但使用 ZeroRedundancyOptimizer：每个 GPU 持有其参数份额的优化器状态。zero3 对每层和模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态在各 GPU 之间切分，层在运行时收集。zero2 与 zero3 相同，但 reshard_after_forward=False：收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次，并持有每层注意力头和前馈宽度的一部分，以及这部分的梯度和优化器状态（ColwiseParallel、RowwiseParallel）。各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
-    </message>
-    <message>
         <source>Each batch is padded to its longest sample, so batches differ in length. Blocks of one batch do not fit the next, and reserved memory grows beyond the peak. With grouped, the samples of a batch have similar lengths and need little padding. With packed, the samples of a batch are in one row, without padding.</source>
         <translation>各批次填充到自身最长的样本，因此长度不同。一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：一个批次的样本长度相近，只需很少填充。packed：一个批次的样本连成一行，没有填充。</translation>
     </message>
@@ -14149,10 +13799,6 @@ the run still runs out of memory.</source>
     <message>
         <source>FSDP on 4 GPUs; each encoder block is a unit and is checkpointed</source>
         <translation>4 个 GPU 上的 FSDP，每个编码器块为一个单元并设检查点</translation>
-    </message>
-    <message>
-        <source>FSDP1 of torch 2.11, without a limit for gathering ahead, as was the default in 2023. How many units FSDP1 gathers ahead depends on the GPUs, which are unknown. A plan of the original program (tests/accuracy, PyTorch 2.0.1) needs 6.64 GB, or 4.49 GB with limit_all_gathers</source>
-        <translation>torch 2.11 的 FSDP1，不限制提前收集，这是 2023 年的默认设置。FSDP1 提前收集多少单元取决于 GPU，而 GPU 未知。原程序（tests/accuracy，PyTorch 2.0.1）的规划需要 6.64 GB，使用 limit_all_gathers 时为 4.49 GB</translation>
     </message>
     <message>
         <source>Formula only, not planned: activations kept by a layer with tensor and sequence parallelism</source>
@@ -14231,10 +13877,6 @@ the run still runs out of memory.</source>
         <translation>在第 {0} 步中，{2} 个请求中有 {1} 个在两个运行中相同。最初的差异：</translation>
     </message>
     <message>
-        <source>In transformers 4.49 and later, a decoder&apos;s labels are shifted by one and all its logits are used in fp32. Versions 4.46 to 4.48 copy the fp32 logits without the last token. This copy takes another batch x seq x vocabulary x 4 bytes while the loss is computed. Before 4.46, the model itself converts its logits to fp32, so no 16-bit copy remains. The loss is the same.</source>
-        <translation>从 4.49 起，解码器的标签移动一位，全部 logits 以 fp32 使用。4.46 到 4.48 版会复制去掉最后一个词元的 fp32 logits：计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。4.46 之前由模型自己将 logits 转为 fp32，因此不留 16 位副本。损失相同。</translation>
-    </message>
-    <message>
         <source>Joe Barrow&apos;s field notes: output of nvidia-smi mig -lgip for an H100</source>
         <translation>Joe Barrow，现场笔记：H100 的 nvidia-smi mig -lgip</translation>
     </message>
@@ -14295,10 +13937,6 @@ the run still runs out of memory.</source>
         <translation>矩位于主机内存，优化器步在主机上运行。梯度拷贝到主机，新权重拷回。GPU 保留权重、梯度和激活值。nvme：状态在两步之间位于磁盘，对 GPU 没有区别。</translation>
     </message>
     <message>
-        <source>Moments take one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; optimizers do not. For each tensor, torchao&apos;s compiled step temporarily makes both moments in fp32. With 4 bits, it also makes their codes as 64-bit numbers. With 4 bits, these temporaries take 24 bytes per element of the largest tensor, which can be more than what 4-bit moments save compared with 8-bit moments. With 8 bits, they take 8 bytes per element.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会对每个张量临时以 fp32 生成两个矩。4 位时，还会以 64 位数生成其编码。4 位时，这些临时张量对最大的张量每元素占 24 字节，可能超过 4 位矩相对 8 位矩节省的量。8 位时，每元素占 8 字节。</translation>
-    </message>
-    <message>
         <source>Muon does not support this value of optimizer.impl</source>
         <translation>Muon 不支持 optimizer.impl 的这个值</translation>
     </message>
@@ -14317,10 +13955,6 @@ the run still runs out of memory.</source>
     <message>
         <source>NCCL: a split communicator is assumed to contain all ranks of its parent communicator</source>
         <translation>NCCL：假定拆分出的通信器包含其父通信器的所有 rank</translation>
-    </message>
-    <message>
-        <source>NVIDIA&apos;s Jetson Thor data sheet, quoted at second hand and not checked again: 1.57 GHz of the T5000, and an eighth of the fp4 rate with sparsity. TechPowerUp lists another clock, and half as many cores per multiprocessor</source>
-        <translation>NVIDIA Jetson Thor 数据手册，为转引，未再核对：T5000 的 1.57 GHz，稀疏 fp4 速率的八分之一。TechPowerUp 列出另一频率，每个多处理器的核心数减半</translation>
     </message>
     <message>
         <source>NVIDIA&apos;s own driver refuses peer access on the RTX 4090 and the RTX 4060 Ti (tinygrad/open-gpu-kernel-modules#28, before that project changed the driver). Other cards of this generation are assumed to behave the same</source>
@@ -14423,10 +14057,6 @@ the run still runs out of memory.</source>
         <translation>部分规划不得不重新导入模块。原因：{}。</translation>
     </message>
     <message>
-        <source>Static memory that adapters save</source>
-        <translation>适配器节省的静态内存</translation>
-    </message>
-    <message>
         <source>Sum of durations. For blocks, the sum of their lifetimes</source>
         <translation>时长之和。对于块，为其存活时间之和</translation>
     </message>
@@ -14457,10 +14087,6 @@ the run still runs out of memory.</source>
     <message>
         <source>The document lacks this row. It separates the effect of autocast from the effects of checkpointing and LoRA.</source>
         <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
-    </message>
-    <message>
-        <source>The document lists shape, type and device of every live tensor after garbage collection. Here, six steps show this: each step keeps its loss of 8 MiB.</source>
-        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。这里用六个步演示，每个步保留其 8 MiB 的损失。</translation>
     </message>
     <message>
         <source>The document says that int8 is usable only for inference.</source>
@@ -14497,10 +14123,6 @@ the run still runs out of memory.</source>
     <message>
         <source>The model is created on the GPU (with torch.device(&quot;cuda&quot;)) instead of the host, so there is no host copy to move. If the output layer is tied to the embedding, it has its own weight at first. The segment of this weight stays reserved after the layer is tied.</source>
         <translation>模型直接在 GPU 上创建（torch.device(&quot;cuda&quot;)），而不是在主机上，因此没有需要移动的主机副本。若输出层与嵌入绑定，它起初有自己的权重。绑定之后，该权重所在的段仍保持预留。</translation>
-    </message>
-    <message>
-        <source>The peak is in backward, at the gradient of log-softmax: two fp32 copies of the logits exist in addition to the saved copy. Weights and two moments take 3 x 1.84 = 5.52 GiB. The rest of the 5.61 GiB is the rounding of blocks, and two cuBLAS workspaces.</source>
-        <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。3 x 1.84 = 5.52 GiB 为权重和两个矩。5.61 GiB 中其余的是块的取整和两个 cuBLAS 工作区。</translation>
     </message>
     <message>
         <source>The peak is only 3.6 % below the peak of A2, because the default attention is already a fused kernel. FlashAttention-2 avoids only the mask and the expansion of 2 key-value heads to 14.</source>
@@ -14547,20 +14169,12 @@ the run still runs out of memory.</source>
         <translation>除舍入外，训练相同</translation>
     </message>
     <message>
-        <source>The values 15 and 0.85 match checkpoints of every second layer, not segments of two layers.</source>
-        <translation>数值 15 和 0.85 与每隔一层的检查点相符，而不是两层一段。</translation>
-    </message>
-    <message>
         <source>At least {} steps are needed to tell a leak from temporary growth. Recorded steps: {}.</source>
         <translation>至少需要 {} 步才能区分泄漏与暂时增长。已录制的步数：{}。</translation>
     </message>
     <message>
         <source>These settings of PYTORCH_CUDA_ALLOC_CONF control how blocks are split, how sizes are rounded, and when cached segments are released. The requested sizes stay the same, but the reserved memory changes.</source>
         <translation>PYTORCH_CUDA_ALLOC_CONF 的设置：如何切分块、如何取整大小，以及何时归还缓存的段。请求的大小不变，但预留显存改变。</translation>
-    </message>
-    <message>
-        <source>Two small matrices for each selected linear layer are trained, and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the length of each row of the adapted weight. This adds only one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only matrix B. This halves the number of trained elements, and the layer&apos;s input is not kept for the adapter.</source>
-        <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的长度。每行只多一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练矩阵 B。可训练的元素数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
         <source>Unless use_cache=False is set, a decoder keeps a KV cache: the keys and values of all layers stay in memory until the loss is computed. Without checkpointing, backward keeps them anyway. With checkpointing, they would be freed if there were no cache.</source>
@@ -14999,10 +14613,6 @@ the run still runs out of memory.</source>
         <translation>假定 GPU 上计算出的数为 0</translation>
     </message>
     <message>
-        <source>a number computed on the GPU is assumed to be {}, because comparing this number would otherwise make the program fail</source>
-        <translation>假定 GPU 上计算出的数为 {}，因为否则比较该数会使程序失败</translation>
-    </message>
-    <message>
         <source>a number computed on the GPU is assumed to be {}, because the program divides by this number, takes its logarithm, or trains only if it is not 0</source>
         <translation>假定 GPU 上计算出的数为 {}，因为程序以该数为除数、取其对数，或仅在它不为 0 时训练</translation>
     </message>
@@ -15013,10 +14623,6 @@ the run still runs out of memory.</source>
     <message>
         <source>a page with curves, findings and tables; --baseline adds a comparison</source>
         <translation>包含曲线、问题和表格的网页；--baseline 增加对比</translation>
-    </message>
-    <message>
-        <source>a polling thread did not return in time, so the state that this thread observes depends on the wall clock</source>
-        <translation>一个轮询线程没有及时返回，因此该线程观察到的状态取决于实际时钟</translation>
     </message>
     <message>
         <source>a repeat count computed on the GPU is assumed to be 1</source>
@@ -15039,10 +14645,6 @@ the run still runs out of memory.</source>
         <translation>随 vramscope 安装的示例运行（{}）：</translation>
     </message>
     <message>
-        <source>a screenshot of the device&apos;s memory. The GPU is unknown, and the size of its CUDA context is computed from the 3.3 GiB of B8</source>
-        <translation>设备显存的截图。GPU 未知，其 CUDA 上下文的大小由 B8 的 3.3 GiB 算出</translation>
-    </message>
-    <message>
         <source>a segment without a request: {}</source>
         <translation>没有对应请求的段：{}</translation>
     </message>
@@ -15059,16 +14661,8 @@ the run still runs out of memory.</source>
         <translation>id2label 中只有一项表示回归，而回归不受支持</translation>
     </message>
     <message>
-        <source>a stage holds its layers, and the activations of the micro-batches that it has started. The ratio of idle time to work is (n - 1)/m</source>
-        <translation>一个阶段持有其各层，以及已开始的微批次的激活值。空闲时间与工作时间之比为 (n - 1)/m</translation>
-    </message>
-    <message>
         <source>a step takes {:.3f} ms with CUPTI and {:.3f} ms without CUPTI (factor {:.2f})</source>
         <translation>一步用时：使用 CUPTI 为 {:.3f} ms，不使用为 {:.3f} ms（{:.2f} 倍）</translation>
-    </message>
-    <message>
-        <source>a table of estimates. With a checkpoint of every layer, 24 inputs of 52.4e6 bytes and one layer of 1.05e9 bytes are kept, not 8 GB. With a checkpoint every seven layers (see below), about 8 GB are kept</source>
-        <translation>一张估算表。每层设检查点时，保留 24 个 52.4e6 字节的输入和一个 1.05e9 字节的层，并不是 8 GB。每七层一个检查点时（见下），约保留 8 GB</translation>
     </message>
     <message>
         <source>a tensor computed on the GPU is assumed not to contain the number that the program looks for</source>
@@ -15085,10 +14679,6 @@ the run still runs out of memory.</source>
     <message>
         <source>adapters are fp32, whatever the type of the weights, unless lora.dtype is set</source>
         <translation>无论权重类型如何，适配器都是 fp32，除非 lora.dtype 另行指定</translation>
-    </message>
-    <message>
-        <source>adapters that train the lengths of the weight&apos;s rows separately</source>
-        <translation>单独训练各行长度的适配器</translation>
     </message>
     <message>
         <source>after {} events, the trace has {} live blocks; _snapshot() lists the same {} blocks</source>
@@ -15151,10 +14741,6 @@ the run still runs out of memory.</source>
         <translation>假定目标检测器的采样器选取所允许的最大数量的含目标样本</translation>
     </message>
     <message>
-        <source>as recorded, older blocks allocated again</source>
-        <translation>与录制相同，较早的块重新分配</translation>
-    </message>
-    <message>
         <source>at most {} of pinned and managed memory</source>
         <translation>锁页与托管内存最多 {}</translation>
     </message>
@@ -15189,10 +14775,6 @@ the run still runs out of memory.</source>
     <message>
         <source>at the peak, results of softmax in attention modules are live</source>
         <translation>峰值处，注意力模块中 softmax 的结果仍然存活</translation>
-    </message>
-    <message>
-        <source>at the peak, temporaries are live that match at least 80 % of the gradients in size</source>
-        <translation>峰值处有存活的临时张量，大小与至少 80 % 的梯度相符</translation>
     </message>
     <message>
         <source>at the peak, two or more tensors are live that are as large as log_softmax&apos;s result</source>
@@ -15233,10 +14815,6 @@ the run still runs out of memory.</source>
     <message>
         <source>bf16 is 71.2 TFLOPS (142.4 with sparsity) in Table 3 of NVIDIA&apos;s RTX Blackwell GPU Architecture whitepaper, quoted at second hand and not checked again</source>
         <translation>NVIDIA RTX Blackwell GPU 架构白皮书的表 3 中 bf16 为 71.2 TFLOPS（稀疏 142.4），为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>bf16 is an eighth of 1 PFLOP of fp4 with sparsity, and tf32 is half of bf16. Source: NVIDIA&apos;s DGX Spark data sheet, quoted at second hand and not checked again</source>
-        <translation>bf16 为稀疏 fp4 的 1 PFLOP 的八分之一，tf32 为 bf16 的一半。来源：NVIDIA DGX Spark 数据手册，为转引，未再核对</translation>
     </message>
     <message>
         <source>bits of an embedding&apos;s moments in bitsandbytes&apos; 8-bit optimizer: 32, because transformers&apos; Trainer (4.52 and later) registers embeddings this way, or 8, as in bitsandbytes alone</source>
@@ -15455,10 +15033,6 @@ the run still runs out of memory.</source>
         <translation>一层的参数为一个张量，均等切分</translation>
     </message>
     <message>
-        <source>each layer, except tensors that fit into a budget</source>
-        <translation>每一层，但不含预算容得下的张量</translation>
-    </message>
-    <message>
         <source>each rectangle is one allocation; vramscope packs the addresses, because the trace has no segments</source>
         <translation>每个矩形是一个分配；由于跟踪中没有段，vramscope 将地址紧凑排列</translation>
     </message>
@@ -15587,10 +15161,6 @@ the run still runs out of memory.</source>
         <translation>用于 loss=chunked：nothing 在反向中重新计算一块的 logits。logits 保留所有块的 logits，每块用不产生 fp32 副本的编译交叉熵（torchtune）</translation>
     </message>
     <message>
-        <source>for loss=chunked: whether each chunk is recomputed in a nested backward (&quot;true&quot;, as with use_reentrant=True) or in a second run (&quot;false&quot;)</source>
-        <translation>用于 loss=chunked：每块在嵌套的反向中重新计算（true，同 use_reentrant=True），还是在第二次运行中重新计算（false）</translation>
-    </message>
-    <message>
         <source>for shard.strategy=tensor: &quot;whole&quot; keeps embedding and output layer complete on every GPU. &quot;parts&quot; splits them and gathers the logits. &quot;loss&quot; splits them and computes the loss over the parts (loss_parallel)</source>
         <translation>用于 shard.strategy=tensor：whole 使每个 GPU 持有完整的嵌入和输出层。parts 切分它们并收集 logits。loss 切分它们并在各部分上计算损失（loss_parallel）</translation>
     </message>
@@ -15603,10 +15173,6 @@ the run still runs out of memory.</source>
         <translation>找到 {}{}（位于 {}），但内置模型需要为 CUDA 13 构建的 torch {}</translation>
     </message>
     <message>
-        <source>fraction of the allowed memory above which cached segments that were unused for long are released (needs per_process_memory_fraction); empty: never</source>
-        <translation>允许显存的比例；用量超过它时归还长期未用的缓存段（需要 per_process_memory_fraction）；留空：从不</translation>
-    </message>
-    <message>
         <source>frame at byte {}: the frame states {} bytes ({} bytes decompressed), but the limit is {} bytes</source>
         <translation>字节 {} 处的帧：该帧声明 {} 字节（解压后 {} 字节），但上限为 {} 字节</translation>
     </message>
@@ -15617,10 +15183,6 @@ the run still runs out of memory.</source>
     <message>
         <source>free memory in segments that also have live blocks; it cannot be released</source>
         <translation>位于仍有存活块的段中的空闲显存；无法归还</translation>
-    </message>
-    <message>
-        <source>free of an older block of {} B{}</source>
-        <translation>释放较早的 {} B 的块{}</translation>
     </message>
     <message>
         <source>free old cached segments when memory use exceeds this fraction</source>
@@ -15649,10 +15211,6 @@ the run still runs out of memory.</source>
     <message>
         <source>fsdp1: when backward gathers the next layer: before it computes a layer&apos;s gradients (BACKWARD_PRE), after it computes them (BACKWARD_POST), or when it needs the next layer (None)</source>
         <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要下一层时（None）</translation>
-    </message>
-    <message>
-        <source>full training needs 4 K elements; training with adapters needs K + 4 N</source>
-        <translation>全量训练需要 4 K 个元素；使用适配器的训练需要 K + 4 N 个</translation>
     </message>
     <message>
         <source>fully_shard is Python code. Its allocations are reproduced one by one, as in PyTorch 2.11</source>
@@ -15755,14 +15313,6 @@ the run still runs out of memory.</source>
         <translation>矩的每个元素半字节，每 128 个元素一个缩放因子</translation>
     </message>
     <message>
-        <source>half of the NVL&apos;s sparse rates (835 and 1,671) in NVIDIA&apos;s H200 data sheet (4.8 TB/s), quoted at second hand and not checked again</source>
-        <translation>NVIDIA H200 数据手册（4.8 TB/s）中 NVL 的稀疏速率（835 和 1,671）的一半，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>half of the live activations and temporaries whose operators run in 16 bits under autocast ({}), if these tensors are fp32 now{}</source>
-        <translation>若这些张量现为 fp32，则为 autocast 下以 16 位运行的算子的存活激活与临时张量的一半（{}）{}</translation>
-    </message>
-    <message>
         <source>half of the sparse rates in NVIDIA&apos;s HGX B100 data sheet, quoted at second hand and not checked again</source>
         <translation>NVIDIA HGX B100 数据手册，稀疏速率减半，为转引，未再核对</translation>
     </message>
@@ -15791,16 +15341,8 @@ the run still runs out of memory.</source>
         <translation>hidden_size {} 不是 2 × num_attention_heads 的倍数（num_attention_heads 为 {}）</translation>
     </message>
     <message>
-        <source>higher if more steps, and a larger share of all steps, leave bytes allocated</source>
-        <translation>留下已分配字节的步越多、占全部步的比例越大，此值越高</translation>
-    </message>
-    <message>
         <source>holes in the allocation&apos;s pool</source>
         <translation>该分配所在池中的空洞</translation>
-    </message>
-    <message>
-        <source>hooks are missing with this version of {}: its uploads might not be skipped</source>
-        <translation>此版本的 {} 缺少钩子：其上传可能不会被跳过</translation>
     </message>
     <message>
         <source>hooks are missing with this version of {}: {}</source>
@@ -15845,10 +15387,6 @@ the run still runs out of memory.</source>
     <message>
         <source>in a torch.autograd.Function, backward receives other tensor objects than the leaf tensors that forward saved</source>
         <translation>在 torch.autograd.Function 中，backward 得到的张量对象与 forward 保存的叶张量不是同一对象</translation>
-    </message>
-    <message>
-        <source>in the forward pass, the results of casts that autocast did not make take at least 5 % of the peak</source>
-        <translation>前向传播中，并非由 autocast 进行的类型转换的结果至少占峰值的 5 %</translation>
     </message>
     <message>
         <source>in the output of `diff --by stack`, `equal` is true</source>
@@ -15953,10 +15491,6 @@ the run still runs out of memory.</source>
         <translation>保留每字节重新计算代价最大的矩阵乘</translation>
     </message>
     <message>
-        <source>kept tensors: inputs, outputs, means and deviations of both norms; q, k, v and the output of attention; the feed-forward input and output. u is 2 for GELU, or 5 if separate operators compute its tanh form</source>
-        <translation>保留的张量：两个归一化的输入、输出、均值和偏差；q、k、v 和注意力的输出；前馈层的输入和输出。GELU 的 u 为 2，由多个算子计算其 tanh 形式时为 5</translation>
-    </message>
-    <message>
         <source>language: en or zh_CN. By default, commands use the language of $LANG, and the window uses the language chosen last</source>
         <translation>语言：en 或 zh_CN。默认情况下，命令使用 $LANG 的语言，窗口使用上次选择的语言</translation>
     </message>
@@ -15981,10 +15515,6 @@ the run still runs out of memory.</source>
         <translation>各微批次依次的长度，例如 &quot;400,1536,400&quot;，或从中抽取长度的范围，例如 &quot;256-1024&quot;（由 seq=LIST 设置）；留空：长度均为 seq</translation>
     </message>
     <message>
-        <source>less than on an A100, which needs 420 MiB for a bare context and up to 500 MiB, because this GPU has half the SMs</source>
-        <translation>小于 A100（空上下文 420 MiB，最多 500 MiB），因为此 GPU 的 SM 只有一半</translation>
-    </message>
-    <message>
         <source>let agents read and write files only within this folder; repeatable (default: all files that the user may read)</source>
         <translation>只允许智能体在此文件夹内读写文件；可重复给出（默认：用户可读取的所有文件）</translation>
     </message>
@@ -16003,10 +15533,6 @@ the run still runs out of memory.</source>
     <message>
         <source>line {} does not have the form &quot;length,count&quot;, with a length from 1 to {}</source>
         <translation>第 {} 行不是 &quot;length,count&quot; 的形式，其中长度为 1 到 {}</translation>
-    </message>
-    <message>
-        <source>linear layers whose gradients are projected: &quot;layers&quot; (all linear layers in the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models), &quot;all-linear&quot; (also the output layer if it is not tied to the embedding), or parts of the linear layers&apos; paths</source>
-        <translation>投影的线性层：layers（模型各层中的全部，如 transformers 对 Llama 等模型的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]）、all-linear（也包括未与嵌入绑定的输出层），或其路径的一部分</translation>
     </message>
     <message>
         <source>list only GPUs whose key, name, family or architecture contains all of these words. A value that `plan --device` accepts (a MIG slice, a file or properties) shows only that GPU</source>
@@ -16029,14 +15555,6 @@ the run still runs out of memory.</source>
         <translation>列出节省显存的技术，及其设置和与之互斥的技术</translation>
     </message>
     <message>
-        <source>live over steps: allocated where batches are made, or one of two or four equal blocks whose size suits integers</source>
-        <translation>跨步存活：在创建批次的地方分配，或为两个或四个大小相同、其大小适合整数的块之一</translation>
-    </message>
-    <message>
-        <source>live over steps: no gradient has the size of this block</source>
-        <translation>跨步存活：没有与该块同大小的梯度</translation>
-    </message>
-    <message>
         <source>load checkpoints with map_location=&quot;cpu&quot; and delete them after use; keep weight averages on the CPU</source>
         <translation>用 map_location=&quot;cpu&quot; 加载检查点，用后删除；将权重平均放在 CPU 上</translation>
     </message>
@@ -16051,10 +15569,6 @@ the run still runs out of memory.</source>
     <message>
         <source>lora.placement=layer-parallel and lora.placement=tower are only supported on one GPU: set shard.strategy=none</source>
         <translation>lora.placement=layer-parallel 和 tower 只支持单个 GPU：请设 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>lora.placement=layer-parallel and lora.placement=tower require a model with one stack of layers over tokens; the torch.nn.Transformer presets have built-in adapters</source>
-        <translation>lora.placement=layer-parallel 和 tower 需要只有一个词元层栈的模型；torch.nn.Transformer 预设已内置适配器</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and lora.placement=tower support only one kind of adapter: set lora.kind=lora</source>
@@ -16119,10 +15633,6 @@ the run still runs out of memory.</source>
     <message>
         <source>memory of NCCL&apos;s kernels, as measured on an H200 with NCCL 2.28</source>
         <translation>NCCL 内核的显存，在 H200 上以 NCCL 2.28 实测</translation>
-    </message>
-    <message>
-        <source>memory of a process minus the memory reserved by PyTorch, from out-of-memory messages of PyTorch 2.x whose addresses were not kept: {}</source>
-        <translation>进程的显存减去 PyTorch 的预留显存，来自 PyTorch 2.x 的显存不足消息（未保留地址）：{}</translation>
     </message>
     <message>
         <source>memory of all processes minus memory of this process, according to the NVML query at {}. If there are no other processes, this is the driver&apos;s own memory</source>
@@ -16213,10 +15723,6 @@ the run still runs out of memory.</source>
         <translation>检查点段中的层数（checkpointing.mode=every-k）</translation>
     </message>
     <message>
-        <source>number of new tokens after which a sequence gets its end token. A list gives one number for each sequence in turn (&quot;40,120&quot;). Of a range, the maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
-        <translation>序列得到结束符之前的新词元数。列表依次为每个序列给出一个数（&quot;40,120&quot;）。范围则使用其最大值。生成在最长的序列处结束。留空：没有结束符</translation>
-    </message>
-    <message>
         <source>number of rows plus number of columns, summed over the trained matrices</source>
         <translation>行数加列数，对所有训练的矩阵求和</translation>
     </message>
@@ -16289,10 +15795,6 @@ the run still runs out of memory.</source>
         <translation>offload.parameters=cpu 不支持 precision=amp-fp16：梯度缩放器在 GPU 上检查溢出，但 GPU 上没有梯度；请用 precision=amp-bf16</translation>
     </message>
     <message>
-        <source>offload.parameters=cpu uses the offload policy of fully_shard, and fully_shard also works on one GPU: set shard.strategy=zero3</source>
-        <translation>offload.parameters=cpu 是 fully_shard 的卸载策略，单个 GPU 也适用：请设 shard.strategy=zero3</translation>
-    </message>
-    <message>
         <source>older than the recording: has the size of a parameter, and is freed outside of the optimizer</source>
         <translation>早于录制：大小与参数相同，并在优化器之外释放</translation>
     </message>
@@ -16325,28 +15827,12 @@ the run still runs out of memory.</source>
         <translation>每个可训练元素一个矩；为 Adam 状态的一半</translation>
     </message>
     <message>
-        <source>one of the nine units of activations in the feed-forward part is still kept</source>
-        <translation>前馈部分的九个激活值单元中仍有一个保留</translation>
-    </message>
-    <message>
-        <source>one process on this computer&apos;s GPU can&apos;t run shard.strategy; use backend=plan</source>
-        <translation>本机 GPU 上的一个进程无法运行 shard.strategy；请用 backend=plan</translation>
-    </message>
-    <message>
         <source>one process represents one rank of shard.ranks. The setting &quot;batch&quot; is the batch of one GPU; with shard.strategy=tensor, all GPUs have the same batch</source>
         <translation>一个进程代表 shard.ranks 中的一个 rank。设置“batch”是一个 GPU 的批次；shard.strategy=tensor 时，所有 GPU 的批次相同</translation>
     </message>
     <message>
         <source>only driver calls were recorded. Without the hooks in Python, the purpose of the memory is unknown</source>
         <translation>只录制了驱动调用。没有 Python 中的钩子，显存的用途未知</translation>
-    </message>
-    <message>
-        <source>only the last layer&apos;s outputs are kept; the inputs of each layer are computed again from the outputs of this layer</source>
-        <translation>只保留最后一层的输出；各层的输入由该层的输出重新计算</translation>
-    </message>
-    <message>
-        <source>only the trend is compared: 6.59 to 6.03</source>
-        <translation>只比较趋势：6.59 到 6.03</translation>
     </message>
     <message>
         <source>open a part of the file (--entries A:B or --time A:B)</source>
@@ -16389,10 +15875,6 @@ the run still runs out of memory.</source>
         <translation>调用点的排序：`held`（字节 × 生命期）、`count`（分配次数）、`bytes`（总字节数）、`life`（平均生命期）或 `peak`（峰值字节数）</translation>
     </message>
     <message>
-        <source>other ranks respond immediately and have the same values as this rank; NCCL&apos;s own buffers are 4 MiB for each of 16 channels of two neighbours</source>
-        <translation>其他 rank 立即响应，其值与本 rank 相同；NCCL 自身的缓冲区为两个邻居的 16 个通道，每个 4 MiB</translation>
-    </message>
-    <message>
         <source>out of memory: a request of {} bytes on stream {} needs a segment of {} bytes. The device has {} of {} bytes free. The allocator has reserved {} bytes, of which {} are allocated</source>
         <translation>显存不足：流 {1} 上的 {0} 字节请求需要 {2} 字节的段。设备的 {4} 字节中有 {3} 字节空闲。分配器已预留 {5} 字节，其中已分配 {6} 字节</translation>
     </message>
@@ -16427,10 +15909,6 @@ the run still runs out of memory.</source>
     <message>
         <source>peak {} allocated, {} reserved; the program needs {}</source>
         <translation>峰值已分配 {}，预留 {}；程序需要 {}</translation>
-    </message>
-    <message>
-        <source>pinned host memory is not shown. It has {} ({} bytes), {} in use ({} bytes), and {}</source>
-        <translation>不显示锁页主机内存。它有 {}（{} 字节）、使用中的 {}（{} 字节）和 {}</translation>
     </message>
     <message>
         <source>places it at {:#x}</source>
@@ -16529,10 +16007,6 @@ the run still runs out of memory.</source>
         <translation>矩阵投影后的矩的秩；0：矩不投影</translation>
     </message>
     <message>
-        <source>recomputed forward within backward: freed in this forward</source>
-        <translation>反向中重新计算的前向：在该前向中释放</translation>
-    </message>
-    <message>
         <source>refused opcode {}, which would import &apos;{}&apos;. A snapshot never needs this</source>
         <translation>已拒绝操作码 {}，它会导入 &apos;{}&apos;。快照从不需要它</translation>
     </message>
@@ -16593,10 +16067,6 @@ the run still runs out of memory.</source>
         <translation>会重用先前编译的结果</translation>
     </message>
     <message>
-        <source>results of the first step are live at the peak, and after the step of the peak</source>
-        <translation>第一步的结果在峰值处以及峰值所在的步之后仍然存活</translation>
-    </message>
-    <message>
         <source>results of the forward pass are live at the peak and after backward, although autograd does not need them</source>
         <translation>前向传播的结果在峰值处和反向传播之后仍然存活，尽管 autograd 不需要它们</translation>
     </message>
@@ -16631,10 +16101,6 @@ the run still runs out of memory.</source>
     <message>
         <source>run a server of the Model Context Protocol for agents, on standard input and output</source>
         <translation>在标准输入和输出上为智能体运行 Model Context Protocol 服务器</translation>
-    </message>
-    <message>
-        <source>same as the H100 SXM5 and the H200. fp32 is computed from multiprocessors and clock, because 78 multiprocessors can&apos;t reach the 44 of the data sheet at any clock of this chip</source>
-        <translation>与 H100 SXM5 和 H200 相同。fp32 由多处理器和频率算出，因为 78 个多处理器在该芯片的任何频率下都达不到数据手册的 44</translation>
     </message>
     <message>
         <source>same as the RTX 6000 Ada, on which peer access was only reported with a modified driver (aikitoria/open-gpu-kernel-modules#38)</source>
@@ -16737,10 +16203,6 @@ the run still runs out of memory.</source>
         <translation>块的大小（512 字节的倍数），因为未记录请求的大小</translation>
     </message>
     <message>
-        <source>slices are quarters of the card (NVIDIA&apos;s MIG user guide), and are reduced in the same way as slices of the A100</source>
-        <translation>卡的四分之一（NVIDIA 的 MIG 用户指南），按与 A100 切片相同的方式减少</translation>
-    </message>
-    <message>
         <source>smallest size, in MiB, of blocks that are not split; empty: all blocks are split</source>
         <translation>不切分的块的最小大小（MiB）；留空：所有块都可切分</translation>
     </message>
@@ -16753,10 +16215,6 @@ the run still runs out of memory.</source>
         <translation>标准输入不是终端，因此 vramscope 无法请求确认；请运行 `vramscope setup --yes`，无需确认即可下载</translation>
     </message>
     <message>
-        <source>state: for every size, the number of blocks is a multiple of four (parameter, gradient, two moments), so the addresses alone determine the categories</source>
-        <translation>状态：每种大小的块数都是四的倍数（参数、梯度、两个矩），因此类别仅由地址确定</translation>
-    </message>
-    <message>
         <source>step {} needs {} more than the median step, because its batch is larger</source>
         <translation>第 {} 步比中位数步多需要 {}，因为其批次更大</translation>
     </message>
@@ -16765,44 +16223,16 @@ the run still runs out of memory.</source>
         <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
     </message>
     <message>
-        <source>tensors of the norms in fp32, all other tensors in 16 bits, and 16-bit copies of the weights. u is 4 for GELU, or 16 if separate operators compute its tanh form</source>
-        <translation>归一化的张量为 fp32，其余张量为 16 位，另有权重的 16 位副本。GELU 的 u 为 4，由多个算子计算其 tanh 形式时为 16</translation>
-    </message>
-    <message>
         <source>tensors of the norms in fp32, one 16-bit input for each linear layer, and 16-bit copies of the weights</source>
         <translation>归一化的张量为 fp32，每个线性层有一个 16 位的输入，另有权重的 16 位副本</translation>
-    </message>
-    <message>
-        <source>tf32 equals fp32, and bf16 is twice fp32, as stated for other GeForce cards of this generation</source>
-        <translation>tf32 等于 fp32，bf16 为 fp32 的两倍，同该代其他 GeForce 卡的公布值</translation>
     </message>
     <message>
         <source>tf32 is 35 TFLOPS and bf16 is 70 TFLOPS in NVIDIA&apos;s A10G data sheet, quoted at second hand and not checked again</source>
         <translation>NVIDIA A10G 数据手册中 tf32 为 35 TFLOPS，bf16 为 70 TFLOPS，为转引，未再核对</translation>
     </message>
     <message>
-        <source>tf32 is four times fp32, and bf16 is eight times fp32. Source: NVIDIA&apos;s Jetson AGX Orin technical brief, quoted at second hand and not checked again</source>
-        <translation>tf32 为 fp32 的四倍，bf16 为 fp32 的八倍。来源：NVIDIA Jetson AGX Orin 技术简介，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>tf32 is twice fp32, and bf16 is four times fp32, as stated for other workstation cards</source>
-        <translation>tf32 为 fp32 的两倍，bf16 为 fp32 的四倍，同其他工作站卡的公布值</translation>
-    </message>
-    <message>
         <source>the 16-bit attention kernels of mid-2023 kept more memory</source>
         <translation>2023 年中的 16 位注意力内核保留更多显存</translation>
-    </message>
-    <message>
-        <source>the 16-bit rate is eight times fp32, as on the T4 and the Quadro RTX 5000. The GPU has fp16, but no bf16</source>
-        <translation>16 位速率为 fp32 的八倍，同 T4 和 Quadro RTX 5000。该 GPU 有 fp16，没有 bf16</translation>
-    </message>
-    <message>
-        <source>the 16-bit rate is four times fp32, as in NVIDIA&apos;s Turing GPU Architecture whitepaper (53.8 TFLOPS for the RTX 2080 Ti). The GPU has fp16, but no bf16</source>
-        <translation>16 位速率为 fp32 的四倍，据 NVIDIA Turing GPU 架构白皮书（RTX 2080 Ti 为 53.8 TFLOPS）。该 GPU 有 fp16，没有 bf16</translation>
-    </message>
-    <message>
-        <source>the 16-bit rate is twice fp32, as in NVIDIA&apos;s Turing GPU Architecture whitepaper. The GPU has fp16, but no bf16 and no tensor cores</source>
-        <translation>16 位速率为 fp32 的两倍，据 NVIDIA Turing GPU 架构白皮书。该 GPU 有 fp16，没有 bf16，也没有张量核心</translation>
     </message>
     <message>
         <source>the CSV and the trace have the same number of live blocks at the end</source>
@@ -16831,10 +16261,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the `bytes_rounded` of all blocks add up to `allocated`</source>
         <translation>所有块的 `bytes_rounded` 之和等于 `allocated`</translation>
-    </message>
-    <message>
-        <source>the activations of one batch, according to another memory model. Two batches exist while the second replaces the first</source>
-        <translation>由另一个显存模型得出的一个批的激活值；第二个批取代第一个时两者同时存在</translation>
     </message>
     <message>
         <source>the activity file is damaged: the records that follow the damage are missing</source>
@@ -16881,10 +16307,6 @@ the run still runs out of memory.</source>
         <translation>所有组的字节数之和等于已分配显存</translation>
     </message>
     <message>
-        <source>the bytes of all kinds of evidence add up to the allocated memory</source>
-        <translation>所有依据种类的字节数之和等于已分配显存</translation>
-    </message>
-    <message>
         <source>the bytes of all segments add up to the reserved memory</source>
         <translation>所有段的字节数之和等于预留显存</translation>
     </message>
@@ -16899,10 +16321,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the categories add up to the allocated memory</source>
         <translation>各类别之和等于已分配显存</translation>
-    </message>
-    <message>
-        <source>the category of most of the bytes</source>
-        <translation>大部分字节的类别</translation>
     </message>
     <message>
         <source>the command exits with status 0</source>
@@ -16947,10 +16365,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the document&apos;s estimates are in decimal units and rounded</source>
         <translation>文中的估算为十进制并经过取整</translation>
-    </message>
-    <message>
-        <source>the effect of {} of the file is unknown, because vramscope does not know the kind of an entry or finds no block for it</source>
-        <translation>文件中 {} 的作用未知，因为 vramscope 不认识条目的种类，或找不到条目所属的块</translation>
     </message>
     <message>
         <source>the experiment does not name the value to solve for</source>
@@ -17201,20 +16615,12 @@ the run still runs out of memory.</source>
         <translation>该 pickle 记忆对象 {}，但文件太短，容不下这么多对象</translation>
     </message>
     <message>
-        <source>the pickle refers a second time to {} (object {}), which does not occur in a snapshot</source>
-        <translation>该 pickle 第二次引用{}（对象 {}），快照中不会出现这种情况</translation>
-    </message>
-    <message>
         <source>the pickle refers to object {}, which was not memoized</source>
         <translation>该 pickle 引用了未记忆的对象 {}</translation>
     </message>
     <message>
         <source>the plans are for {}, not for the GPUs of the publications; published values are shown, but without a verdict</source>
         <translation>规划针对 {}，而非论文中的 GPU；发表的数值只显示，不作评判</translation>
-    </message>
-    <message>
-        <source>the program counts in each row how many numbers computed on the GPU equal a given number; all counts are assumed to be 0</source>
-        <translation>程序按行统计有多少 GPU 上计算出的数等于给定数；假定所有计数均为 0</translation>
     </message>
     <message>
         <source>the program itself sets {}={}, and the allocator has this value at the end</source>
@@ -17247,10 +16653,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the program&apos;s recorded events could not be written: {}</source>
         <translation>无法写入程序的录制事件：{}</translation>
-    </message>
-    <message>
-        <source>the published value is what this run needs without autocast, although autocast&apos;s flag is said to be set. If each row alone determines the length of the longest micro-batch, the lengths are 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). This row alone gives 1867 tokens with autocast. Without autocast (A10), it gives 1545 tokens, which is similar to the other rows. For LoRA with autocast, plans make the same allocations, one by one, as programs with transformers and PEFT (tests/oracle)</source>
-        <translation>发表的数值是此运行在没有 autocast 时所需的，尽管据称 autocast 的开关已打开。若仅由各行单独确定最长微批次的长度，则为 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。仅由这一行得出的长度在 autocast 下为 1867 个词元。没有 autocast 时（A10）为 1545，与其他各行相近。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
     </message>
     <message>
         <source>the replay ends in the same state as the recording</source>
@@ -17531,16 +16933,8 @@ the run still runs out of memory.</source>
         <translation>torch.optim 在第一步创建优化器状态，类型与权重相同</translation>
     </message>
     <message>
-        <source>torch.optim has no Lion. It is implemented like the program of its paper, tensor by tensor</source>
-        <translation>torch.optim 没有 Lion。它按其论文的程序逐张量实现</translation>
-    </message>
-    <message>
         <source>torch.save writes model and optimizer after each step, and copies the tensors to the host one after another. The GPU needs no memory for this, but waits until all bytes have been copied.</source>
         <translation>每步之后用 torch.save 保存模型和优化器：张量依次拷贝到主机。GPU 无需为此额外占用显存，但要等待所有字节拷贝完成。</translation>
-    </message>
-    <message>
-        <source>torch.utils.checkpoint&apos;s use_reentrant: &quot;true&quot; recomputes in a nested backward, &quot;false&quot; in a second run that ends with the last tensor needed. The modes selective and budget always use &quot;false&quot;</source>
-        <translation>torch.utils.checkpoint 的 use_reentrant：true 在嵌套的反向中重新计算，false 在得到最后一个所需张量时结束的第二次运行中重新计算。selective 和 budget 模式总是使用 false</translation>
     </message>
     <message>
         <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code. It runs in place. For each tensor whose row length is not 256, it allocates both moments in fp32</source>
@@ -17599,20 +16993,12 @@ the run still runs out of memory.</source>
         <translation>该运行的两次规划相同</translation>
     </message>
     <message>
-        <source>type of the adapters: fp32, whatever the type of the weights, or the weights&apos; type (as with PEFT&apos;s autocast_adapter_dtype=False and in torchtune)</source>
-        <translation>适配器的类型：无论权重如何都为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
-    </message>
-    <message>
         <source>types of weights and arithmetic; amp-* keeps the weights in fp32 and uses autocast</source>
         <translation>权重和运算的类型；amp-* 保持权重为 fp32，并使用 autocast</translation>
     </message>
     <message>
         <source>unknown property {}{}; the properties are: like, {}</source>
         <translation>未知参数 {}{}；参数有：like、{}</translation>
-    </message>
-    <message>
-        <source>unmarked: blocks saved for backward accumulate until the loss</source>
-        <translation>无标记：为反向保存的块不断累积，直到损失</translation>
     </message>
     <message>
         <source>use_cache=true is not supported for {model} in training; set use_cache=false</source>
@@ -17637,20 +17023,8 @@ the run still runs out of memory.</source>
         <translation>另一台计算机的 vramscope 版本不同：它发送的数据流版本为 {}，而本机的 vramscope 读取版本 {}。请在那里安装相同版本的 vramscope</translation>
     </message>
     <message>
-        <source>weights without initial values have equal rows, so their decomposition is assumed to form clusters of equal size</source>
-        <translation>没有初始值的权重各行相等，因此假定其分解形成大小相同的聚类</translation>
-    </message>
-    <message>
         <source>weights, gradients and optimizer state; with two moments, the total is four times the weights</source>
         <translation>权重、梯度和优化器状态；有两个矩时，总量为权重的 4 倍</translation>
-    </message>
-    <message>
-        <source>when the most memory is unused, reserved memory is not above its peak</source>
-        <translation>在未使用显存最多时，预留显存不超过其峰值</translation>
-    </message>
-    <message>
-        <source>when the most memory is unused, the pages `reclaim` and `fragmentation` report the same `{}`</source>
-        <translation>在未使用显存最多时，页面 `reclaim` 和 `fragmentation` 报告的 `{}` 相同</translation>
     </message>
     <message>
         <source>where the LoRA adapters are: on selected linear layers (&quot;weight&quot;), in each layer of the model (&quot;layer-parallel&quot;), or in a separate tower (&quot;tower&quot;)</source>
@@ -17823,10 +17197,6 @@ the run still runs out of memory.</source>
         <translation>未模拟 {0}()。它被调用了 {2} 次，返回{1}</translation>
     </message>
     <message>
-        <source>{0}, called {1} in the current run. The two kernels are matched by op and order</source>
-        <translation>{0}，在当前运行中名为 {1}。这两个内核按算子和顺序匹配</translation>
-    </message>
-    <message>
         <source>{:.0f} s, {} plans; current round: {} of {} plans</source>
         <translation>{:.0f} 秒，{} 次规划；本轮：{} / {} 次</translation>
     </message>
@@ -17921,10 +17291,6 @@ the run still runs out of memory.</source>
     <message>
         <source>{} difference{} between the recording and the replay</source>
         <translation>录制与重放之间有 {0} 处差异</translation>
-    </message>
-    <message>
-        <source>{} experiments: {} were run completely, {} were not run. Published values: {} of {} are within tolerance. Orders and ratios: {} of {} hold. (If no value was published, the table shows the value of another model in parentheses.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。已发表的数值：{}/{} 在容差内。次序和比值：{}/{} 成立。（若没有发表的数值，表中括号内为另一模型的数值。）</translation>
     </message>
     <message>
         <source>{} for most of the block&apos;s lifetime, {} when it was allocated, and {} at the end</source>
@@ -18055,10 +17421,6 @@ the run still runs out of memory.</source>
         <translation>时间早于前一条目的{}：显示在前一条目的时刻</translation>
     </message>
     <message>
-        <source>{} with {} reserved{}; reserved memory peaks at another time, at {}</source>
-        <translation>{}，预留 {}{}；预留显存在另一时刻达到峰值：{}</translation>
-    </message>
-    <message>
         <source>{} writes a real file with the plan&apos;s values. Values that the GPU would compute are 0</source>
         <translation>{} 以规划的值写入真实文件。本应由 GPU 计算的值为 0</translation>
     </message>
@@ -18165,20 +17527,12 @@ the run still runs out of memory.</source>
         <translation>{}；{}。在重放中，录制的地址处的空闲块只有 {}。在录制中，该块之后的显存必定也是空闲的</translation>
     </message>
     <message>
-        <source>{}; {}. In the replay, the recorded address is in a block that is in use ({} at {:#x}). The recording may lack the free of this block or contain the free too late, or the block may be shorter</source>
-        <translation>{}；{}。在重放中，录制的地址位于正在使用的块内（{}，{:#x}）。录制中可能缺少该块的释放，或释放记录过晚，或该块更短</translation>
-    </message>
-    <message>
         <source>{}; {}. In the replay, the recorded address is in a segment of another stream or pool: {}</source>
         <translation>{}；{}。在重放中，录制的地址位于另一个流或池的段中：{}</translation>
     </message>
     <message>
         <source>{}; {}. In the replay, the recorded block begins {} after the start of a free block ({} at {:#x}). The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
         <translation>{}；{}。在重放中，录制的块在一个空闲块起点之后 {} 处开始（{}，{:#x}）。录制中可能缺少前一个块，或者前一个块比记录的更大</translation>
-    </message>
-    <message>
-        <source>{}; {}. In the replay, the recorded block begins {} later in the same free block. The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
-        <translation>{}；{}。在重放中，录制的块在同一空闲块中靠后 {} 处开始。录制中可能缺少前一个块，或者前一个块比记录的更大</translation>
     </message>
     <message>
         <source>{}the program ended before it wrote any of its history</source>
@@ -18215,6 +17569,652 @@ the run still runs out of memory.</source>
     <message>
         <source>{}there are three possible causes: the program never imported torch; importing torch failed (the program&apos;s output says why); or the program was started without the environment variables that vramscope needs (env -i, sudo, python -I and -E remove them). vramscope watches Python programs that train with PyTorch. Run such programs with the interpreter in which PyTorch is installed</source>
         <translation>{}有三种可能的原因：程序没有导入 torch；导入 torch 失败（原因见程序的输出）；或启动程序时没有 vramscope 所需的环境变量（env -i、sudo、python -I 和 -E 会去掉它们）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行此类程序</translation>
+    </message>
+    <message>
+        <source>
+  (the peak of reserved memory is at another time: {})</source>
+        <translation>
+  （预留显存的峰值在另一时刻：{}）</translation>
+    </message>
+    <message>
+        <source>
+The program keeps its own PyTorch. If a package version needs another PyTorch, plan in an environment with that PyTorch</source>
+        <translation>
+程序使用自己的 PyTorch。如果某个包版本需要其他 PyTorch，请在装有那个 PyTorch 的环境中规划</translation>
+    </message>
+    <message>
+        <source>  The phase columns show the GPU time of the work that the phase launched. Busy also shows GPU time, and Total shows host time. The host runs ahead of the GPU.
+</source>
+        <translation>  各阶段的列为该阶段启动的工作所用的 GPU 时间。“忙碌”也是 GPU 时间，“总计”为主机时间。主机先于 GPU 运行。
+</translation>
+    </message>
+    <message>
+        <source>  start state     {} of {} possible allocator states {} with the recording ({} older block{} may include a remainder that the allocator did not split off</source>
+        <translation>  起始状态        {1} 个可能的分配器状态中有 {0} 个与录制{2}（{3} 个较早的块可能含有分配器未切分的余量</translation>
+    </message>
+    <message>
+        <source>&quot;dora&quot; trains the norms of the weight&apos;s rows separately from their directions. &quot;lora-fa&quot; does not train matrix A, which is applied to the input. &quot;rslora&quot; uses the scale alpha / sqrt(rank)</source>
+        <translation>dora 将权重各行的范数与方向分开训练。lora-fa 不训练与输入相乘的矩阵 A。rslora 使用缩放 alpha / sqrt(rank)</translation>
+    </message>
+    <message>
+        <source>(!) &quot;Parameters saved&quot; means saved memory divided by the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
+        <translation>(!) “节省的参数”指节省的内存除以一个参数的大小。文中 PEFT 的全称有误。</translation>
+    </message>
+    <message>
+        <source>(!) From 3.3 GiB, the document subtracts 2.18 GiB, but this value still includes gradients and moments. The remaining 1.12 GiB are CUDA context, and hardly any activations. The document does not state length and generation settings. The plan is one forward pass of 10 tokens.</source>
+        <translation>(!) 文中从 3.3 GiB 中减去 2.18 GiB，而后者仍包含梯度和矩。剩下的 1.12 GiB 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置。规划的是 10 个词元的一次前向。</translation>
+    </message>
+    <message>
+        <source>(!) Offloading to NVMe needs ZeRO stage 3, but the document&apos;s configuration file sets stage 2.</source>
+        <translation>(!) 卸载到 NVMe 需要 ZeRO 第 3 阶段，但文中的配置文件设为第 2 阶段。</translation>
+    </message>
+    <message>
+        <source>(!) The document says &quot;2/3 less in the model, 3/10 less in activations&quot;. These figures are in fact the changes of allocated memory (-68.7 %) and of reserved memory (-34.1 %), which contradicts the document&apos;s own definitions. 85 % of the remaining memory is logits: see A11.</source>
+        <translation>(!) 文中称“模型减少 2/3，激活值减少 3/10”。这两个数其实是已分配显存（-68.7 %）和预留显存（-34.1 %）的变化，与文中自己的定义矛盾。其余显存的 85 % 是 logits：见 A11。</translation>
+    </message>
+    <message>
+        <source>(!) The readings also contradict the table: forward adds 17.3 GiB (28.5 minus 11.2), but the table has 30 GB of activations.</source>
+        <translation>(!) 读数也与表矛盾：前向增加 17.3 GiB（28.5 减 11.2），而表中的激活值为 30 GB。</translation>
+    </message>
+    <message>
+        <source>(!) empty_cache releases only completely free segments, and moves nothing. vramscope&apos;s replay of the allocator shows this on a card of 24 GiB. Five blocks of 4 GiB are freed, and 80 blocks of 200 and 280 MiB are allocated in their place. Then every second block is freed. A request for 2 GiB fails, although more than 2 GiB are free in total.</source>
+        <translation>(!) empty_cache 只归还完全空闲的段，不移动任何内容。vramscope 的分配器重放在 24 GiB 的 GPU 上说明了这一点：释放五个 4 GiB 的块，在其位置分配 80 个 200 和 280 MiB 的块，然后每隔一个释放一个。此时虽然空闲显存总计超过 2 GiB，对 2 GiB 的请求仍会失败。</translation>
+    </message>
+    <message>
+        <source>--order: there is no change named &quot;{}&quot;; the changes are {}</source>
+        <translation>--order：没有名为“{}”的更改；更改有 {}</translation>
+    </message>
+    <message>
+        <source>--order: there is no change named &quot;{}&quot;; the run has no other changes</source>
+        <translation>--order：没有名为“{}”的更改；此运行没有其他更改</translation>
+    </message>
+    <message>
+        <source>. The request needs {} more than is free or cached; {} of the {} reserved are in use.</source>
+        <translation>。请求还需要比空闲和缓存的显存多 {0}；预留的 {2} 中有 {1} 在使用。</translation>
+    </message>
+    <message>
+        <source>1.223 GiB / 1.349 GiB in another memory model. The document has 3.12 GiB / 3.53 GiB: it subtracts static memory from the memory in use on the device</source>
+        <translation>1.223 GiB / 1.349 GiB，由另一个显存模型得出。文中为 3.12 GiB / 3.53 GiB：由设备上使用的显存减去静态显存得出</translation>
+    </message>
+    <message>
+        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Other profiles: the names are from public notes. The number of multiprocessors is computed in sevenths of the GPU, and the memory in eighths, as in NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
+        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置：名称取自公开笔记，多处理器按 GPU 的七分之一计算。其显存按 NVIDIA 的 MIG 用户指南的八分之一计算，再减 1.5 %</translation>
+    </message>
+    <message>
+        <source>; this result is unreliable, because a replay with the recorded settings does not reproduce the failure</source>
+        <translation>；此结果不可靠，因为在录制的设置下重放不能再现失败</translation>
+    </message>
+    <message>
+        <source>Adam-mini uses one block per row of a matrix, also for queries and keys. torch.optim has no Adam-mini</source>
+        <translation>Adam-mini 对矩阵的每行使用一个块，查询和键也如此。torch.optim 没有 Adam-mini</translation>
+    </message>
+    <message>
+        <source>Allocated bytes are active bytes here: they include freed blocks that another stream still uses. torch.cuda.max_memory_allocated() leaves these blocks out and reports {}.</source>
+        <translation>此处已分配的字节是活跃的字节：包括已释放但另一个流仍在使用的块。torch.cuda.max_memory_allocated() 不计这些块，报告 {}。</translation>
+    </message>
+    <message>
+        <source>Each GPU trains on its own batch, and gradients are averaged. With ddp, DistributedDataParallel copies gradients into buckets. The buckets need as much memory as the gradients, unless gradients are views of them. zero1 is like ddp, but with ZeroRedundancyOptimizer: each GPU has the optimizer state of its share of the parameters. zero3 applies fully_shard to each layer and the model (FSDP2). Weights, gradients and optimizer state are divided among the GPUs, and a layer is gathered while it runs. zero2 is like zero3, but with reshard_after_forward=False: gathered weights stay until the end of backward. With tensor, every GPU has the same batch, and holds a part of each layer&apos;s heads and feed-forward width (ColwiseParallel, RowwiseParallel), with the gradients and optimizer state of this part. Activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
+        <translation>每个 GPU 在自己的批次上训练，梯度取平均。ddp：DistributedDataParallel 将梯度拷贝到桶中；除非梯度是桶的视图，否则桶需要与梯度同样多的显存。zero1 与 ddp 相同，但使用 ZeroRedundancyOptimizer：每个 GPU 持有其参数份额的优化器状态。zero3 对每层和模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态在各 GPU 之间切分，层在运行时收集。zero2 与 zero3 相同，但 reshard_after_forward=False：收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次，并持有每层注意力头和前馈宽度的一部分（ColwiseParallel、RowwiseParallel），以及这部分的梯度和优化器状态。各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
+    </message>
+    <message>
+        <source>Every call site holds the same amount of memory at both peaks.</source>
+        <translation>每个调用点在两个峰值处占用的显存相同。</translation>
+    </message>
+    <message>
+        <source>FSDP1 of torch 2.11 with limit_all_gathers=False, the default in 2023. The number of units that FSDP1 gathers ahead depends on the GPUs, which are unknown. A plan of the original program (tests/accuracy, PyTorch 2.0.1) has a peak of 6.64 GB, or 4.49 GB with limit_all_gathers=True</source>
+        <translation>torch 2.11 的 FSDP1，limit_all_gathers=False，这是 2023 年的默认值。FSDP1 提前收集的单元数取决于 GPU，而 GPU 未知。原程序（tests/accuracy，PyTorch 2.0.1）的规划峰值为 6.64 GB，limit_all_gathers=True 时为 4.49 GB</translation>
+    </message>
+    <message>
+        <source>Micro-batches of 1, which are said to save &quot;a further 75 %&quot;</source>
+        <translation>微批次为 1，据称“再节省 75 %”</translation>
+    </message>
+    <message>
+        <source>Moments take one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; optimizers do not. For each tensor, torchao&apos;s compiled step temporarily makes both moments in fp32. This takes 8 bytes per element of the largest tensor. With 4 bits, the step also makes their codes as 64-bit numbers and takes 24 bytes per element in total, which can be more than what 4-bit moments save compared with 8-bit moments.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会对每个张量临时以 fp32 生成两个矩。这对最大的张量每元素占 8 字节。4 位时，该步还会以 64 位数生成其编码，每元素共占 24 字节，可能超过 4 位矩相对 8 位矩节省的量。</translation>
+    </message>
+    <message>
+        <source>Not in the document: A7 with the output layer and the loss in 8 chunks</source>
+        <translation>文中没有：A7，输出层和损失分为 8 块</translation>
+    </message>
+    <message>
+        <source>Reduction of static memory by adapters</source>
+        <translation>适配器使静态内存减少的量</translation>
+    </message>
+    <message>
+        <source>The document lists shape, type and device of every live tensor after garbage collection. Here, vramscope&apos;s leak finder examines six steps, each of which keeps its loss of 8 MiB.</source>
+        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。这里由 vramscope 的泄漏查找检查六个步，每个步保留其 8 MiB 的损失。</translation>
+    </message>
+    <message>
+        <source>The loss is the same in all versions, but the copies of a decoder&apos;s logits differ. transformers 4.49 and later shift the labels by one and use all logits in fp32. Versions 4.46 to 4.48 also copy the fp32 logits without the last token, which takes another batch x seq x vocabulary x 4 bytes while the loss is computed. In earlier versions, the model itself converts its logits to fp32, so no 16-bit copy of the logits remains.</source>
+        <translation>所有版本的损失相同，但解码器 logits 的副本不同。transformers 4.49 及以后将标签移动一位，并以 fp32 使用全部 logits。4.46 到 4.48 版还会复制去掉最后一个词元的 fp32 logits，计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。在更早的版本中，模型自己将 logits 转为 fp32，因此不留 logits 的 16 位副本。</translation>
+    </message>
+    <message>
+        <source>The peak is in backward, at the gradient of log-softmax: two fp32 copies of the logits exist in addition to the saved copy. Of the 5.61 GiB that are allocated after training, weights and two moments take 3 x 1.84 = 5.52 GiB. The rest is the rounding of blocks, and two cuBLAS workspaces.</source>
+        <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。训练后已分配的 5.61 GiB 中，权重和两个矩占 3 x 1.84 = 5.52 GiB。其余的是块的取整和两个 cuBLAS 工作区。</translation>
+    </message>
+    <message>
+        <source>The values 15 and 0.85 are right if every second layer is checkpointed, but not if segments of two layers are checkpointed.</source>
+        <translation>若每隔一层设检查点，数值 15 和 0.85 是对的；若以两层为一段设检查点，则不对。</translation>
+    </message>
+    <message>
+        <source>Time of a step: forward and backward of the trunk and of the adapters, and the update of the adapters.</source>
+        <translation>一步的时间：主干和适配器的前向与反向，以及适配器的更新。</translation>
+    </message>
+    <message>
+        <source>Time of a step: forward of the trunk and of the adapters, then backward and the update of the adapters only.</source>
+        <translation>一步的时间：主干和适配器的前向，然后仅是适配器的反向和更新。</translation>
+    </message>
+    <message>
+        <source>Two small matrices for each selected linear layer are trained, and all other weights are frozen. Only the small matrices have gradients and optimizer state, and frozen layers do not keep their inputs. DoRA also trains the norm of each row of the adapted weight. This adds only one number per row, but each forward computes an fp32 product as large as the weight. LoRA-FA trains only matrix B. This halves the number of trained elements, and the layer&apos;s input is not kept for the adapter.</source>
+        <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的范数。每行只多一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练矩阵 B。可训练的元素数减半，且不为适配器保留层的输入。</translation>
+    </message>
+    <message>
+        <source>With other settings, the replay also allocates the blocks that are older than the recording. The changes in these rows are relative to the row &quot;as recorded, but older blocks are allocated again&quot;. The changes in the row &quot;empty_cache()&quot; are relative to the recording itself.</source>
+        <translation>使用其他设置时，重放也会分配早于录制的块。这些行中的变化相对于“与录制相同，但较早的块重新分配”一行。“empty_cache()”一行中的变化相对于录制本身。</translation>
+    </message>
+    <message>
+        <source>a number computed on the GPU is assumed to be {}, because the program compares this number and would otherwise fail</source>
+        <translation>假定 GPU 上计算出的数为 {}，因为程序会比较该数，否则将失败</translation>
+    </message>
+    <message>
+        <source>a polling thread did not return to its wait in time. From then on, real time decides which GPU work this thread sees as completed, so memory can differ from plan to plan</source>
+        <translation>一个轮询线程没有及时回到等待。此后，由实际时间决定该线程看到哪些 GPU 工作已完成，因此各次规划的显存可能不同</translation>
+    </message>
+    <message>
+        <source>a process is assumed to see 269 GB, the size that public notes give for the MIG profile 7g.269gb</source>
+        <translation>假定进程可见 269 GB，即公开资料中给出的 MIG 配置 7g.269gb 的大小</translation>
+    </message>
+    <message>
+        <source>a screenshot of the device&apos;s memory. The GPU is unknown. The size of its CUDA context is computed from the 3.3 GiB of device memory in use during inference (B8)</source>
+        <translation>设备显存的截图。GPU 未知。其 CUDA 上下文的大小由推理时（B8）使用的 3.3 GiB 设备显存算出</translation>
+    </message>
+    <message>
+        <source>a slice is a quarter of the card (NVIDIA&apos;s MIG user guide), and its memory is reduced in the same way as that of the A100&apos;s slices</source>
+        <translation>一个切片为卡的四分之一（NVIDIA 的 MIG 用户指南），其显存按与 A100 切片相同的方式减少</translation>
+    </message>
+    <message>
+        <source>a stage holds its layers, and the activations of the micro-batches that it has started. With n GPUs and m micro-batches, the ratio of idle time to work is (n - 1)/m</source>
+        <translation>一个阶段持有其各层，以及已开始的微批次的激活值。有 n 个 GPU 和 m 个微批次时，空闲时间与工作时间之比为 (n - 1)/m</translation>
+    </message>
+    <message>
+        <source>a table of estimates, which states 8 GB. With a checkpoint of every layer, less is kept: 24 inputs of 52.4e6 bytes each, and one layer of 1.05e9 bytes. With a checkpoint every seven layers (see below), about 8 GB are kept</source>
+        <translation>一张估算表，其中为 8 GB。每层设检查点时保留得更少：24 个各 52.4e6 字节的输入，以及一个 1.05e9 字节的层。每七层一个检查点时（见下），约保留 8 GB</translation>
+    </message>
+    <message>
+        <source>activations in pure fp16, as the document assumes</source>
+        <translation>纯 fp16 的激活值，如文中所假定</translation>
+    </message>
+    <message>
+        <source>activations kept with only the first layer trained, relative to this run</source>
+        <translation>只训练第一层时保留的激活值，相对于此运行</translation>
+    </message>
+    <message>
+        <source>adapters that train the norms of the weight&apos;s rows separately</source>
+        <translation>单独训练权重各行范数的适配器</translation>
+    </message>
+    <message>
+        <source>additional memory with no_grad, relative to the run without it</source>
+        <translation>有 no_grad 时额外的显存，相对于没有 no_grad 的运行</translation>
+    </message>
+    <message>
+        <source>an embedding for each trained virtual token</source>
+        <translation>每个可训练虚拟词元一个嵌入</translation>
+    </message>
+    <message>
+        <source>as recorded, but older blocks are allocated again</source>
+        <translation>与录制相同，但较早的块重新分配</translation>
+    </message>
+    <message>
+        <source>asks the program that reads the file for a buffer</source>
+        <translation>向读取文件的程序索取缓冲区</translation>
+    </message>
+    <message>
+        <source>asks the program that reads the file for an object</source>
+        <translation>向读取文件的程序索取对象</translation>
+    </message>
+    <message>
+        <source>at most the ratio of the document&apos;s values, 8 GB / 30 GB</source>
+        <translation>不超过文中数值之比，8 GB / 30 GB</translation>
+    </message>
+    <message>
+        <source>at the peak, temporaries that have the sizes of gradients take at least 80 % of the bytes of the gradients</source>
+        <translation>峰值处，与梯度大小相同的临时张量至少占梯度字节数的 80 %</translation>
+    </message>
+    <message>
+        <source>at the time with the most unused memory, reserved memory does not exceed its peak</source>
+        <translation>在未使用显存最多的时刻，预留显存不超过其峰值</translation>
+    </message>
+    <message>
+        <source>at the time with the most unused memory, the pages `reclaim` and `fragmentation` report the same `{}`</source>
+        <translation>在未使用显存最多的时刻，页面 `reclaim` 和 `fragmentation` 报告的 `{}` 相同</translation>
+    </message>
+    <message>
+        <source>backward time, relative to embedded adapters</source>
+        <translation>反向时间，相对于嵌入式适配器</translation>
+    </message>
+    <message>
+        <source>backward time, relative to full training</source>
+        <translation>反向时间，相对于全量训练</translation>
+    </message>
+    <message>
+        <source>blocks that the allocator does not split are larger than requested. Which blocks these are depends on the lengths of 50 samples</source>
+        <translation>分配器不切分的块大于请求的大小。哪些块不切分取决于 50 个样本的长度</translation>
+    </message>
+    <message>
+        <source>calculated</source>
+        <translation>由计算得出</translation>
+    </message>
+    <message>
+        <source>calculated, with one scale for each block of 256 elements</source>
+        <translation>由计算得出，每 256 个元素的块一个缩放因子</translation>
+    </message>
+    <message>
+        <source>calculated; under autocast, the fp32 master weights stay in memory</source>
+        <translation>由计算得出；autocast 下 fp32 主权重仍在显存中</translation>
+    </message>
+    <message>
+        <source>call stacks: the added frames and stacks begin with numbers {} and {} instead of {} and {}</source>
+        <translation>调用栈：新增的帧和栈的编号从 {} 和 {} 开始，而不是从 {} 和 {} 开始</translation>
+    </message>
+    <message>
+        <source>computed from the 1 PFLOP of fp4 with sparsity: bf16 has an eighth of this rate, and tf32 has half of the bf16 rate. Source: NVIDIA&apos;s DGX Spark data sheet, quoted at second hand and not checked again</source>
+        <translation>由稀疏 fp4 的 1 PFLOP 算出：bf16 速率为其八分之一，tf32 速率为 bf16 速率的一半。来源：NVIDIA DGX Spark 数据手册，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>cudaMallocAsync records no history. The plan therefore uses PyTorch&apos;s own allocator, and its reserved memory differs from the program&apos;s</source>
+        <translation>cudaMallocAsync 不记录历史。因此规划使用 PyTorch 自己的分配器，其预留显存与程序的不同</translation>
+    </message>
+    <message>
+        <source>each layer, except tensors kept within a budget</source>
+        <translation>每一层，但不含预算内保留的张量</translation>
+    </message>
+    <message>
+        <source>each trained virtual token has keys and values in each layer</source>
+        <translation>每个可训练虚拟词元在每层都有键和值</translation>
+    </message>
+    <message>
+        <source>for each row of numbers computed on the GPU, the program counts the numbers that equal a given number; all counts are assumed to be 0</source>
+        <translation>对 GPU 上计算出的数的每一行，程序统计等于给定数的数的个数；假定所有计数均为 0</translation>
+    </message>
+    <message>
+        <source>for loss=chunked: &quot;true&quot; recomputes each chunk in a nested backward (as with use_reentrant=True), &quot;false&quot; runs the chunk&apos;s forward a second time</source>
+        <translation>用于 loss=chunked：true 在嵌套的反向中重新计算每块（同 use_reentrant=True），false 将该块的前向再运行一次</translation>
+    </message>
+    <message>
+        <source>forward recomputed in backward: freed before this forward ends</source>
+        <translation>反向中重新计算的前向：在该前向结束前释放</translation>
+    </message>
+    <message>
+        <source>forward recomputed in backward: kept until backward uses the block</source>
+        <translation>反向中重新计算的前向：保留到反向使用该块</translation>
+    </message>
+    <message>
+        <source>forward time, relative to full training</source>
+        <translation>前向时间，相对于全量训练</translation>
+    </message>
+    <message>
+        <source>fraction of the allowed memory (needs per_process_memory_fraction). If more than this fraction is used, cached segments that were unused for long are released. Empty: never</source>
+        <translation>允许显存的比例（需要 per_process_memory_fraction）。用量超过此比例时，释放长期未用的缓存段。留空：从不</translation>
+    </message>
+    <message>
+        <source>free #{} of {} B{}</source>
+        <translation>释放 #{}，{} B{}</translation>
+    </message>
+    <message>
+        <source>free older block of {} B{}</source>
+        <translation>释放较早的 {} B 的块{}</translation>
+    </message>
+    <message>
+        <source>from 30 to 15 GB with pure fp16</source>
+        <translation>使用纯 fp16 时从 30 GB 降到 15 GB</translation>
+    </message>
+    <message>
+        <source>from another memory model, because the document shows only pictures</source>
+        <translation>由另一个显存模型得出，因为文中只有图</translation>
+    </message>
+    <message>
+        <source>from another memory model, because the document shows only pictures. That model leaves out the output (2 MiB)</source>
+        <translation>由另一个显存模型得出，因为文中只有图。该模型不含 2 MiB 的输出</translation>
+    </message>
+    <message>
+        <source>full training needs 4 x K elements, and training with adapters needs K + 4 x N elements</source>
+        <translation>全量训练需要 4 x K 个元素，使用适配器的训练需要 K + 4 x N 个元素</translation>
+    </message>
+    <message>
+        <source>half of the NVL&apos;s rates with sparsity, which are 835 (tf32) and 1,671 (bf16) in NVIDIA&apos;s H200 data sheet (the version with 4.8 TB/s). The rates are quoted at second hand and not checked again</source>
+        <translation>NVL 稀疏速率的一半；在 NVIDIA H200 数据手册（带宽为 4.8 TB/s 的版本）中，稀疏速率为 835（tf32）和 1,671（bf16）。速率为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>half of the {} of live activations and temporaries that autocast would compute in 16 bits, if these tensors are fp32 now{}</source>
+        <translation>若这些张量现为 fp32，则为 autocast 会以 16 位计算的存活激活值与临时张量（{}）的一半{}</translation>
+    </message>
+    <message>
+        <source>hooks are missing with this version of {}: the library might upload data, although a plan should upload nothing</source>
+        <translation>此版本的 {} 缺少钩子：该库可能会上传数据，而规划不应上传任何内容</translation>
+    </message>
+    <message>
+        <source>ignored; a plan does not keep the attention weights of all layers as outputs of the model</source>
+        <translation>被忽略；规划不会把所有层的注意力权重作为模型的输出保留</translation>
+    </message>
+    <message>
+        <source>ignored; a plan does not keep the hidden states of all layers as outputs of the model</source>
+        <translation>被忽略；规划不会把所有层的隐藏状态作为模型的输出保留</translation>
+    </message>
+    <message>
+        <source>kept activations, compared with the document&apos;s range</source>
+        <translation>保留的激活值，与文中的范围比较</translation>
+    </message>
+    <message>
+        <source>kept tensors: inputs, outputs, means and deviations of both norms; q, k, v and the output of attention; the feed-forward input and output. The activation function keeps u tensors: 2 for GELU, or 5 if separate operators compute GELU&apos;s tanh form</source>
+        <translation>保留的张量：两个归一化的输入、输出、均值和偏差；q、k、v 和注意力的输出；前馈层的输入和输出。激活函数保留 u 个张量：GELU 为 2，由多个算子计算 GELU 的 tanh 形式时为 5</translation>
+    </message>
+    <message>
+        <source>less kept than in full training</source>
+        <translation>比全量训练少的保留量</translation>
+    </message>
+    <message>
+        <source>less kept than with embedded adapters</source>
+        <translation>比嵌入式适配器少的保留量</translation>
+    </message>
+    <message>
+        <source>less than on an A100, whose context takes 420 MiB (bare) to 500 MiB, because this GPU has half the SMs</source>
+        <translation>小于 A100（其上下文为 420 MiB（空）到 500 MiB），因为此 GPU 的 SM 只有一半</translation>
+    </message>
+    <message>
+        <source>lifetime: in every pass, each layer replaces its block with one that is larger by a constant amount</source>
+        <translation>生命周期：每一遍中，各层都以一个大出固定量的块取代自己的块</translation>
+    </message>
+    <message>
+        <source>linear layers whose gradients are projected. &quot;layers&quot;: all linear layers in the model&apos;s layers, like transformers&apos; optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;] for Llama and similar models. &quot;all-linear&quot;: also the output layer, if it is not tied to the embedding. Other values are parts of the linear layers&apos; paths</source>
+        <translation>梯度被投影的线性层。&quot;layers&quot;：模型各层中的全部线性层，如 transformers 对 Llama 等模型的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]。&quot;all-linear&quot;：还包括未与嵌入绑定的输出层。其他值为线性层路径的一部分</translation>
+    </message>
+    <message>
+        <source>live over several steps: allocated where batches are made, or one of two or four blocks of equal size that could hold integers</source>
+        <translation>跨多步存活：在创建批次的地方分配，或为两个或四个大小相同、可能存放整数的块之一</translation>
+    </message>
+    <message>
+        <source>live over several steps: backward allocates no gradients, so for each parameter, one block of this size is the gradient</source>
+        <translation>跨多步存活：反向传播不分配梯度，因此每个参数有一个该大小的块是梯度</translation>
+    </message>
+    <message>
+        <source>live over several steps: for each gradient of this size, one block of this size is a parameter</source>
+        <translation>跨多步存活：该大小的每个梯度对应一个该大小的参数块</translation>
+    </message>
+    <message>
+        <source>live over several steps: most of the model has no gradients, so this block is a frozen parameter</source>
+        <translation>跨多步存活：模型的大部分没有梯度，因此该块是冻结的参数</translation>
+    </message>
+    <message>
+        <source>live over several steps: no gradient has the size of this block</source>
+        <translation>跨多步存活：没有与该块同大小的梯度</translation>
+    </message>
+    <message>
+        <source>live over several steps: there are more blocks of this size than gradients of this size; those that are not parameters are optimizer state</source>
+        <translation>跨多步存活：该大小的块多于该大小的梯度；其中不是参数的块是优化器状态</translation>
+    </message>
+    <message>
+        <source>live over several steps: with this category, a replay of the first step places the block at its recorded address</source>
+        <translation>跨多步存活：采用此类别时，重放第一步会将该块放置在录制的地址</translation>
+    </message>
+    <message>
+        <source>lora.placement=layer-parallel and lora.placement=tower require a model with a single stack of layers that process tokens. For torch.nn.Transformer, use a preset with built-in adapters</source>
+        <translation>lora.placement=layer-parallel 和 lora.placement=tower 需要只有一个处理词元的层栈的模型。对于 torch.nn.Transformer，请使用内置适配器的预设</translation>
+    </message>
+    <message>
+        <source>memory of a process minus the memory reserved by PyTorch, from public out-of-memory messages of PyTorch 2.x, whose URLs were not kept: {}</source>
+        <translation>进程的显存减去 PyTorch 的预留显存，来自公开的 PyTorch 2.x 显存不足消息（未保留其网址）：{}</translation>
+    </message>
+    <message>
+        <source>memory saved, relative to moving fp32 weights</source>
+        <translation>节省的显存，相对于移动 fp32 权重</translation>
+    </message>
+    <message>
+        <source>no marks in the recording: all gradients are freed together</source>
+        <translation>录制中没有标记：所有梯度一起释放</translation>
+    </message>
+    <message>
+        <source>no marks in the recording: before the first step</source>
+        <translation>录制中没有标记：第一步之前</translation>
+    </message>
+    <message>
+        <source>no marks in the recording: between backward and the next forward</source>
+        <translation>录制中没有标记：反向与下一次前向之间</translation>
+    </message>
+    <message>
+        <source>no marks in the recording: blocks saved for backward accumulate until the loss</source>
+        <translation>录制中没有标记：为反向保存的块不断累积，直到损失</translation>
+    </message>
+    <message>
+        <source>no marks in the recording: from the loss until all blocks saved for backward are freed</source>
+        <translation>录制中没有标记：从损失到为反向保存的块全部释放</translation>
+    </message>
+    <message>
+        <source>no marks in the recording: the sequence of requests repeats</source>
+        <translation>录制中没有标记：请求序列重复</translation>
+    </message>
+    <message>
+        <source>no stack, although other entries have one: comes from autograd&apos;s thread</source>
+        <translation>没有调用栈，而其他条目有：来自自动求导的线程</translation>
+    </message>
+    <message>
+        <source>number of multiprocessors in a test of FastVideo: {}</source>
+        <translation>FastVideo 一项测试中的多处理器数：{}</translation>
+    </message>
+    <message>
+        <source>number of new tokens after which a sequence gets its end token. A list gives one number for each sequence in turn (&quot;40,120&quot;). For a range, the maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
+        <translation>序列得到结束符之前的新词元数。列表依次为每个序列给出一个数（&quot;40,120&quot;）。对于范围，使用其最大值。生成在最长的序列处结束。留空：没有结束符</translation>
+    </message>
+    <message>
+        <source>offload.parameters=cpu needs fully_shard (shard.strategy=zero2 or zero3), which also works on one GPU: set shard.strategy=zero3</source>
+        <translation>offload.parameters=cpu 需要 fully_shard（shard.strategy=zero2 或 zero3），单个 GPU 也适用：请设 shard.strategy=zero3</translation>
+    </message>
+    <message>
+        <source>one ninth of the activations of the feed-forward part is still kept</source>
+        <translation>前馈部分的激活值中仍有九分之一保留</translation>
+    </message>
+    <message>
+        <source>only the direction of the change is compared: the published values are 6.59 GB (C7) and 6.03 GB (C8)</source>
+        <translation>只比较变化的方向：发表的数值为 6.59 GB（C7）和 6.03 GB（C8）</translation>
+    </message>
+    <message>
+        <source>only the last layer&apos;s outputs are kept. Backward computes the inputs of each layer again, from the layer&apos;s own outputs</source>
+        <translation>只保留最后一层的输出。反向传播由每层自身的输出重新计算该层的输入</translation>
+    </message>
+    <message>
+        <source>optimizer time, relative to full training</source>
+        <translation>优化器时间，相对于全量训练</translation>
+    </message>
+    <message>
+        <source>other ranks respond immediately and have the same values as this rank. NCCL&apos;s own buffers take 4 MiB per channel, with 16 channels for each of two neighbours</source>
+        <translation>其他 rank 立即响应，其值与本 rank 相同。NCCL 自身的缓冲区为每个通道 4 MiB，两个邻居各 16 个通道</translation>
+    </message>
+    <message>
+        <source>pinned host memory is not shown. The file contains {} of it ({} bytes), {} in use ({} bytes), and {} of its history</source>
+        <translation>不显示锁页主机内存。文件包含其 {}（{} 字节）、使用中的 {}（{} 字节）和 {}历史</translation>
+    </message>
+    <message>
+        <source>read in a file browser</source>
+        <translation>在文件浏览器中读出</translation>
+    </message>
+    <message>
+        <source>read in a file browser; the file also contains the two pre-training heads</source>
+        <translation>在文件浏览器中读出；文件还包含两个预训练头</translation>
+    </message>
+    <message>
+        <source>results of casts in the forward pass take at least 5 % of the peak; autocast did not make these casts</source>
+        <translation>前向传播中类型转换的结果至少占峰值的 5 %；这些转换并非由 autocast 进行</translation>
+    </message>
+    <message>
+        <source>results of the first step are still live at the peak, and also after the step that contains the peak</source>
+        <translation>第一步的结果在峰值处仍然存活，在峰值所在的步之后也仍然存活</translation>
+    </message>
+    <message>
+        <source>resume is only supported for optimizer state in the data type of the weights: set optimizer.bits=32</source>
+        <translation>resume 只支持与权重数据类型相同的优化器状态：请设 optimizer.bits=32</translation>
+    </message>
+    <message>
+        <source>resume is only supported for optimizer state on the GPU: set offload.optimizer=none</source>
+        <translation>resume 只支持 GPU 上的优化器状态：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>rises with the number of steps that leave bytes allocated, and with their share of all steps</source>
+        <translation>随留下已分配字节的步的数量及其占全部步的比例而升高</translation>
+    </message>
+    <message>
+        <source>same as the H100 SXM5 and the H200. The fp32 rate is computed from the number of multiprocessors and the clock: with 78 multiprocessors, no clock of this chip reaches the 44 TFLOPS of the data sheet</source>
+        <translation>与 H100 SXM5 和 H200 相同。fp32 速率由多处理器数和频率算出：78 个多处理器在该芯片的任何频率下都达不到数据手册的 44 TFLOPS</translation>
+    </message>
+    <message>
+        <source>shard.strategy is not supported on this computer&apos;s GPU, where the run is a single process; use backend=plan</source>
+        <translation>本机 GPU 上的运行只有一个进程，不支持 shard.strategy；请用 backend=plan</translation>
+    </message>
+    <message>
+        <source>size of a device variable in a CUDA module that is loaded at run time</source>
+        <translation>运行时加载的 CUDA 模块中设备变量的大小</translation>
+    </message>
+    <message>
+        <source>state: for every size, the number of blocks is a multiple of four (parameter, gradient, two moments); which block has which category is guessed from the addresses alone</source>
+        <translation>状态：每种大小的块数都是四的倍数（参数、梯度、两个矩）；哪个块属于哪个类别仅由地址推测</translation>
+    </message>
+    <message>
+        <source>step time, relative to decoupled adapters</source>
+        <translation>步时间，相对于解耦式适配器</translation>
+    </message>
+    <message>
+        <source>tensors of the norms in fp32, all other tensors in 16 bits, and 16-bit copies of the weights. Here, u is bytes per feed-forward element: 4 for GELU, or 16 if separate operators compute GELU&apos;s tanh form</source>
+        <translation>归一化的张量为 fp32，其余张量为 16 位，另有权重的 16 位副本。此处 u 为每个前馈元素的字节数：GELU 为 4，由多个算子计算 GELU 的 tanh 形式时为 16</translation>
+    </message>
+    <message>
+        <source>the 16-bit rate is eight times the fp32 rate, as on the T4 and the Quadro RTX 5000. The GPU has fp16, but no bf16</source>
+        <translation>16 位速率为 fp32 速率的八倍，同 T4 和 Quadro RTX 5000。该 GPU 有 fp16，没有 bf16</translation>
+    </message>
+    <message>
+        <source>the 16-bit rate is four times the fp32 rate, as in NVIDIA&apos;s Turing GPU Architecture whitepaper (53.8 TFLOPS for the RTX 2080 Ti). The GPU has fp16, but no bf16</source>
+        <translation>16 位速率为 fp32 速率的四倍，据 NVIDIA Turing GPU 架构白皮书（RTX 2080 Ti 为 53.8 TFLOPS）。该 GPU 有 fp16，没有 bf16</translation>
+    </message>
+    <message>
+        <source>the 16-bit rate is twice the fp32 rate, as in NVIDIA&apos;s Turing GPU Architecture whitepaper. The GPU has fp16, but no bf16 and no tensor cores</source>
+        <translation>16 位速率为 fp32 速率的两倍，据 NVIDIA Turing GPU 架构白皮书。该 GPU 有 fp16，没有 bf16，也没有张量核心</translation>
+    </message>
+    <message>
+        <source>the category with the most bytes</source>
+        <translation>字节数最多的类别</translation>
+    </message>
+    <message>
+        <source>the clock of the T5000 is 1.57 GHz, and bf16 is an eighth of the fp4 rate with sparsity. Source: NVIDIA&apos;s Jetson Thor data sheet, quoted at second hand and not checked again. TechPowerUp lists another clock, and half as many cores per multiprocessor</source>
+        <translation>T5000 的频率为 1.57 GHz，bf16 为稀疏 fp4 速率的八分之一。来源：NVIDIA Jetson Thor 数据手册，为转引，未再核对。TechPowerUp 列出另一频率，每个多处理器的核心数减半</translation>
+    </message>
+    <message>
+        <source>the document does not state the sizes of the prefetch and staging buffers that the library had in 2023</source>
+        <translation>文中未说明该库在 2023 年的预取和中转缓冲区的大小</translation>
+    </message>
+    <message>
+        <source>the document says that autocast&apos;s flag is set, but the published value is what this run needs without autocast. The length of the longest micro-batch, computed from each row separately, shows this. The other rows result in 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). This row results in a similar length only without autocast: 1545 tokens (A10). With autocast, it results in 1867 tokens. For LoRA with autocast, plans make the same allocations, one by one, as programs with transformers and PEFT (tests/oracle)</source>
+        <translation>文中称 autocast 的开关已打开，但发表的数值是此运行在没有 autocast 时所需的。由各行单独算出的最长微批次的长度说明了这一点。由其他各行得出 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。这一行只有在没有 autocast 时才得出相近的长度：1545 个词元（A10）；有 autocast 时为 1867 个词元。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
+    </message>
+    <message>
+        <source>the leak finder names the loss that is kept</source>
+        <translation>泄漏查找器指出被保留的损失</translation>
+    </message>
+    <message>
+        <source>the lower limit is the activations of one batch, according to another memory model. While the second batch replaces the first, the activations of both exist</source>
+        <translation>下限为另一个显存模型得出的一个批的激活值。第二个批取代第一个时，两者的激活值同时存在</translation>
+    </message>
+    <message>
+        <source>the pickle refers to {} (object {}) a second time; a snapshot refers to such an object only once</source>
+        <translation>该 pickle 第二次引用{}（对象 {}）；快照对这样的对象只引用一次</translation>
+    </message>
+    <message>
+        <source>the program disables the cache of PyTorch&apos;s allocator, which records no history without a cache. The plan therefore uses the cache, and its reserved memory differs from the program&apos;s</source>
+        <translation>程序禁用了 PyTorch 分配器的缓存，而没有缓存时分配器不记录历史。因此规划使用缓存，其预留显存与程序的不同</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own allocator records no history. The plan therefore uses PyTorch&apos;s allocator, and its reserved memory differs from the program&apos;s</source>
+        <translation>程序自己的分配器不记录历史。因此规划使用 PyTorch 的分配器，其预留显存与程序的不同</translation>
+    </message>
+    <message>
+        <source>the ratio of the document&apos;s values, 15 GB / 30 GB</source>
+        <translation>文中数值之比，15 GB / 30 GB</translation>
+    </message>
+    <message>
+        <source>the recorded allocator mapped pages instead of allocating a segment</source>
+        <translation>录制中的分配器映射了页，而没有分配段</translation>
+    </message>
+    <message>
+        <source>the recorded, made and modelled bytes add up to the allocated memory</source>
+        <translation>录制的、实际分配的和建模的字节数之和等于已分配显存</translation>
+    </message>
+    <message>
+        <source>the replay lacks the effect of {} of the file, because the kind of an entry is unknown or no block matches the entry</source>
+        <translation>重放缺少文件中 {} 的作用，因为条目的种类未知，或没有与条目匹配的块</translation>
+    </message>
+    <message>
+        <source>the same amount as on the GPU from which {} takes its missing values</source>
+        <translation>与为 {} 提供缺失数值的 GPU 相同的量</translation>
+    </message>
+    <message>
+        <source>the tf32 rate equals the fp32 rate, and the bf16 rate is twice the fp32 rate, as stated for other GeForce cards of this generation</source>
+        <translation>tf32 速率等于 fp32 速率，bf16 速率为 fp32 速率的两倍，同该代其他 GeForce 卡的公布值</translation>
+    </message>
+    <message>
+        <source>the tf32 rate is four times the fp32 rate, and the bf16 rate is eight times the fp32 rate. Source: NVIDIA&apos;s Jetson AGX Orin technical brief, quoted at second hand and not checked again</source>
+        <translation>tf32 速率为 fp32 速率的四倍，bf16 速率为 fp32 速率的八倍。来源：NVIDIA Jetson AGX Orin 技术简介，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>the tf32 rate is twice the fp32 rate, and the bf16 rate is four times the fp32 rate, as stated for other workstation cards</source>
+        <translation>tf32 速率为 fp32 速率的两倍，bf16 速率为 fp32 速率的四倍，同其他工作站卡的公布值</translation>
+    </message>
+    <message>
+        <source>the total includes 30 GB of activations, chosen from the document&apos;s range of 20 to 40 GB</source>
+        <translation>总量包含 30 GB 激活值，从文中的范围 20 到 40 GB 中选取</translation>
+    </message>
+    <message>
+        <source>torch.optim has no Lion. The implementation follows the program of Lion&apos;s paper, tensor by tensor</source>
+        <translation>torch.optim 没有 Lion。其实现逐张量遵循 Lion 论文的程序</translation>
+    </message>
+    <message>
+        <source>torch.utils.checkpoint&apos;s use_reentrant. &quot;true&quot; recomputes in a nested backward. &quot;false&quot; runs the forward of the segment a second time, up to the last tensor needed. The modes selective and budget always use &quot;false&quot;</source>
+        <translation>torch.utils.checkpoint 的 use_reentrant。true 在嵌套的反向中重新计算。false 将该段的前向再运行一次，直到最后一个所需张量。selective 和 budget 模式总是使用 false</translation>
+    </message>
+    <message>
+        <source>true peak minus sampled peak</source>
+        <translation>真实峰值减去采样峰值</translation>
+    </message>
+    <message>
+        <source>type of the adapters: always fp32, or the same type as the weights (as with PEFT&apos;s autocast_adapter_dtype=False and in torchtune)</source>
+        <translation>适配器的类型：始终为 fp32，或与权重相同（PEFT 的 autocast_adapter_dtype=False、torchtune）</translation>
+    </message>
+    <message>
+        <source>weights are moved in fp32 and then cast: reserved memory stays twice as large as the cast weights need</source>
+        <translation>权重以 fp32 移动后再转换：预留显存保持为转换后权重所需的两倍</translation>
+    </message>
+    <message>
+        <source>weights in pure fp16, as the document assumes</source>
+        <translation>纯 fp16 的权重，如文中所假定</translation>
+    </message>
+    <message>
+        <source>weights without initial values have equal rows, which KMeans puts into one cluster; clusters of equal size are assumed instead</source>
+        <translation>没有初始值的权重各行相等，KMeans 会将其归入一个聚类；因此改为假定聚类大小相同</translation>
+    </message>
+    <message>
+        <source>{0}, named {1} in the current run. The two kernels are matched by op and order</source>
+        <translation>{0}，在当前运行中名为 {1}。这两个内核按算子和顺序匹配</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} were run completely, {} were not run. Of the experiments with published values, {} of {} are within tolerance. Of the comparisons (orders and ratios), {} of {} hold. (If no value was published, the table shows the value of another model in parentheses.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有发表数值的实验：{}/{} 在容差内。比较（次序和比值）：{}/{} 成立。（若没有发表的数值，表中括号内为另一模型的数值。）</translation>
+    </message>
+    <message>
+        <source>{} with {} reserved{}; the peak of reserved memory is at another time: {}</source>
+        <translation>{}，预留 {}{}；预留显存的峰值在另一时刻：{}</translation>
+    </message>
+    <message>
+        <source>{}; {}. In the replay, the recorded address is in a block that is in use ({} at {:#x}). In the recording, this block may be shorter, or the event that frees it may be missing or too late</source>
+        <translation>{}；{}。在重放中，录制的地址位于正在使用的块内（{}，{:#x}）。录制中该块可能更短，或者释放该块的事件可能缺失或过晚</translation>
+    </message>
+    <message>
+        <source>{}; {}. The recorded block is in the same free block, but begins {} after the address that the replay chose. The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
+        <translation>{}；{}。录制的块在同一空闲块内，但起点在重放所选地址之后 {} 处。录制中可能缺少前一个块，或前一个块比录制的更大</translation>
     </message>
 </context>
 <context>
@@ -18272,8 +18272,8 @@ the run still runs out of memory.</source>
         <translation>查找模块、算子、栈帧或类别，或按 size &gt; 10 MiB 筛选</translation>
     </message>
     <message>
-        <source>match %1 of %2, among %3 allocations</source>
-        <translation>第 %1 个匹配，共 %2 个；总计 %3 个分配</translation>
+        <source>match %1 of %2 (%3 allocations in all)</source>
+        <translation>第 %1 个匹配，共 %2 个（总计 %3 个分配）</translation>
     </message>
 </context>
 <context>
@@ -18370,12 +18370,6 @@ the run still runs out of memory.</source>
         <translation>区间内新建的最大分配</translation>
     </message>
     <message>
-        <source>%1
-%2 % of the total shown</source>
-        <translation>%1
-占所示总量的 %2 %</translation>
-    </message>
-    <message>
         <source>Show alone</source>
         <translation>单独显示</translation>
     </message>
@@ -18390,6 +18384,12 @@ the run still runs out of memory.</source>
     <message>
         <source>Click to hide this category in the timeline. Double-click to show only this category. Right-click for more actions.</source>
         <translation>单击可在时间线中隐藏此类别。双击可只显示此类别。右键单击可查看更多操作。</translation>
+    </message>
+    <message>
+        <source>%1
+%2 % of the displayed total</source>
+        <translation>%1
+占所示总量的 %2 %</translation>
     </message>
 </context>
 <context>
@@ -18935,8 +18935,8 @@ the run still runs out of memory.</source>
         <translation>论文没有给出所有的值。请选择“全部规划”：它先求出缺少的值。</translation>
     </message>
     <message>
-        <source>%1 of %2 experiments were run. %3 of %4 published values are within tolerance. %5 of %6 published comparisons (orders and ratios) hold.</source>
-        <translation>已运行 %2 个实验中的 %1 个。%4 个发表数值中 %3 个在容差内。%6 个发表的比较（次序和比例）中 %5 个成立。</translation>
+        <source>%1 of %2 experiments were run. %3 of %4 experiments with published values are within tolerance. %5 of %6 published comparisons (orders and ratios) hold.</source>
+        <translation>已运行 %2 个实验中的 %1 个。%4 个有发表数值的实验中 %3 个在容差内。%6 个发表的比较（次序和比例）中 %5 个成立。</translation>
     </message>
 </context>
 <context>
@@ -19298,10 +19298,6 @@ Remedy: %2</source>
         <translation>退出区间，重新显示全部内核（Esc）</translation>
     </message>
     <message>
-        <source>Filter by text such as gemm, or by module ~ attn and duration &gt; 20 us</source>
-        <translation>按文本（如 gemm）筛选，或按 module ~ attn and duration &gt; 20 us 筛选</translation>
-    </message>
-    <message>
         <source>This trace has no kernels. Plans, recorded programs and torch.profiler traces contain kernels.</source>
         <translation>此跟踪中没有内核。规划、录制的程序以及 torch.profiler 的跟踪包含内核。</translation>
     </message>
@@ -19316,6 +19312,10 @@ Remedy: %2</source>
     <message>
         <source>%1 activities in %2 rows, total duration %3%4</source>
         <translation>%2 行中有 %1 个活动，总时长 %3%4</translation>
+    </message>
+    <message>
+        <source>Filter by text, such as gemm, or by an expression, such as: module ~ attn and duration &gt; 20 us</source>
+        <translation>按文本（如 gemm）或表达式（如 module ~ attn and duration &gt; 20 us）筛选</translation>
     </message>
 </context>
 <context>
@@ -19574,10 +19574,6 @@ Remedy: %2</source>
         <translation>用空格、回车或双击展开分组</translation>
     </message>
     <message>
-        <source>Filter by text such as relu, or by size &gt; 10 MiB and phase = backward</source>
-        <translation>按文本（如 relu）筛选，或按 size &gt; 10 MiB and phase = backward 筛选</translation>
-    </message>
-    <message>
         <source>Up to %1 of these keys, separated by commas: category, module, op, stack, phase, file, size, age, annotation.
 “module:2” groups by the first two components of a module&apos;s path.
 “module:*” groups equal layers together.
@@ -19592,6 +19588,10 @@ Remedy: %2</source>
     <message>
         <source>%1 of %2 blocks (%3 of %4)</source>
         <translation>%1 / %2 个块（%3 / %4）</translation>
+    </message>
+    <message>
+        <source>Filter by text, such as relu, or by an expression, such as: size &gt; 10 MiB and phase = backward</source>
+        <translation>按文本（如 relu）或表达式（如 size &gt; 10 MiB and phase = backward）筛选</translation>
     </message>
 </context>
 <context>
