@@ -32,10 +32,11 @@ class Toggles(Program):
         self.stderr = result.stderr
         return result.stdout
 
-    def same(self, program, toggle, *arguments):
-        """Checks that the toggle gives the same allocations as the change by hand."""
-        toggled = self.plan(program, *arguments, options=("--toggle", toggle, "-o", self.path("toggled.trace")))
-        self.plan(program, *arguments, "--hand", toggle, options=("-o", self.path("hand.trace")))
+    def same(self, program, toggle, *arguments, options=(), also=""):
+        """Checks that the toggle gives the same allocations as the change by hand. `also`: a change that both runs make by
+        hand."""
+        toggled = self.plan(program, *arguments, "--hand", also, options=("--toggle", toggle, *options, "-o", self.path("toggled.trace")))
+        self.plan(program, *arguments, "--hand", ",".join(filter(None, (also, toggle))), options=(*options, "-o", self.path("hand.trace")))
         report, = toggled["toggles"]
         self.assertEqual((report["state"], report["why"], report["overridden"]), ("applied", "", ""))
         self.assertTrue(report["change"])
@@ -77,6 +78,16 @@ class PlainLoop(Toggles):
                        "empty-cache", "sdpa-backend=math"):
             with self.subTest(toggle):
                 self.same(PLAIN, toggle)
+
+    @unittest.skipUnless(TORCH and has("triton"), "no triton")
+    def test_compiled_blocks(self):
+        self.same(PLAIN, "compile")
+        budget = self.plan(PLAIN, options=("--toggle", "compile", "--toggle", "activation-budget"))
+        by_hand = self.plan(PLAIN, "--hand", "activation-budget")
+        self.assertEqual(budget["peak"], by_hand["peak"])
+
+    def test_a_budget_of_compiled_models_needs_a_compiled_model(self):
+        self.assertIn("does not use torch.compile", self.not_applied(PLAIN, "activation-budget"))
 
     def test_gradients_filled_with_zeros(self):
         self.same(PLAIN, "zero-grad-to-none", "--zero")
@@ -415,7 +426,43 @@ class TransformersTrainer(Toggles):
 
     @unittest.skipUnless(TORCH and has("peft"), "no peft")
     def test_adapters(self):
-        self.same(TRAINER, "lora=4")
+        peaks = {}
+        for toggle in ("lora=4", "lora-attention=4", "dora=4"):
+            with self.subTest(toggle):
+                self.same(TRAINER, toggle)
+                peaks[toggle] = self.json("info", self.path("toggled.trace"))["peak"]["allocated"]
+        self.assertLess(peaks["lora-attention=4"], peaks["lora=4"])
+        self.assertLess(peaks["lora=4"], peaks["dora=4"])
+
+    @unittest.skipUnless(TORCH and has("bitsandbytes") and has("peft"), "no bitsandbytes or peft")
+    def test_quantized_weights_with_adapters(self):
+        self.same(TRAINER, "quantize", "--pretrained", also="lora=4")
+
+    def test_quantization_needs_adapters(self):
+        row = self.row("quantize", TRAINER, "--pretrained")
+        self.assertEqual(row["state"], "does not apply")
+        self.assertRegex(row["why"], "quantized weights cannot be trained|bitsandbytes is not installed")
+        self.assertIn("only from_pretrained can", self.row("quantize", TRAINER)["why"])
+
+    def test_sharding_among_two_ranks(self):
+        self.same(TRAINER, "fsdp", options=("--ranks", "2"))
+        self.assertIn("one process", self.row("fsdp", TRAINER)["why"])
+
+    @unittest.skipUnless(TORCH and has("deepspeed"), "no deepspeed")
+    def test_deepspeed(self):
+        self.same(TRAINER, "zero=2", options=("--ranks", "2"))
+
+    @unittest.skipUnless(TORCH and has("triton"), "no triton")
+    def test_compiled(self):
+        self.same(TRAINER, "compile")
+
+    def test_batches_of_similar_lengths(self):
+        self.same(TRAINER, "group-by-length")
+
+    def row(self, name, program, *arguments):
+        """Returns the toggle's row of `toggles`."""
+        rows = json.loads(self.run_vramscope("toggles", "--json", *command(program, *arguments)))["toggles"]
+        return next(row for row in rows if row["name"] == name)
 
     def test_keys_and_values_are_kept_or_not(self):
         """An argument of the call overrides the model's configuration, so only the model's output

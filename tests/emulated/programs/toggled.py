@@ -45,6 +45,13 @@ def by_hand(name, model):
     if name in ("checkpointing", "checkpointing=reentrant"):
         for block in model.blocks:
             block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=name.endswith("=reentrant"))
+    if name in ("compile", "activation-budget"):
+        if name == "activation-budget":
+            import torch._functorch.config
+
+            torch._functorch.config.activation_memory_budget = 0.5
+        for block in model.blocks:
+            block.compile()
 
 
 def main():

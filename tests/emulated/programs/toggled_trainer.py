@@ -1,8 +1,9 @@
 """transformers' Trainer on a small Llama. --hand makes a toggle's change in the script; --undo reverts the change of a toggle."""
 import argparse
+import tempfile
 
 import torch
-from transformers import AutoModelForCausalLM, LlamaConfig, Trainer, TrainingArguments
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig, LlamaConfig, Trainer, TrainingArguments
 
 
 class Sentences(torch.utils.data.Dataset):
@@ -10,6 +11,8 @@ class Sentences(torch.utils.data.Dataset):
         return 64
 
     def __getitem__(self, index):
+        if index >= len(self):
+            raise IndexError(index)  # ends a loop over the sentences
         ids = torch.full((256,), index)
         return {"input_ids": ids, "labels": ids.clone(), "attention_mask": torch.ones_like(ids)}
 
@@ -23,15 +26,23 @@ ARGUMENTS = {
     "optimizer=sgd": {"optim": "sgd"},
     "optimizer-impl=foreach": {"optim": "adamw_torch"},
     "empty-cache": {"torch_empty_cache_steps": 1},
+    "compile": {"torch_compile": True},
+    "group-by-length": {"group_by_length": True},
+    "fsdp": {"fsdp": "full_shard auto_wrap"},
+    "zero=2": {"deepspeed": {"zero_optimization": {"stage": 2}, "bf16": {"enabled": "auto"}, "train_batch_size": "auto",
+                             "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}},
     "eval-batch": {"per_device_eval_batch_size": 1},
     "eval-accumulation": {"eval_accumulation_steps": 1},
 }
+
+ADAPTERS = {"lora=4": {"target_modules": "all-linear"}, "lora-attention=4": {}, "dora=4": {"target_modules": "all-linear", "use_dora": True}}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hand", default="", help="a toggle, or several with commas between them")
     parser.add_argument("--undo", default="", help="NAME=VALUE of TrainingArguments that is set behind them")
+    parser.add_argument("--pretrained", action="store_true", help="load the model with from_pretrained")
     options = parser.parse_args()
     hands = options.hand.split(",")
     config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4)
@@ -40,11 +51,19 @@ def main():
         loads["dtype"] = torch.bfloat16
     if "attention=eager" in hands:
         loads["attn_implementation"] = "eager"
-    model = AutoModelForCausalLM.from_config(config, **loads)
-    if "lora=4" in hands:
-        from peft import LoraConfig, get_peft_model
+    if "quantize" in hands:
+        loads["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16)
+    if options.pretrained:
+        with tempfile.TemporaryDirectory() as folder:
+            AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+            model = AutoModelForCausalLM.from_pretrained(folder, **loads)
+    else:
+        model = AutoModelForCausalLM.from_config(config, **loads)
+    for name, adapters in ADAPTERS.items():
+        if name in hands:
+            from peft import LoraConfig, get_peft_model
 
-        model = get_peft_model(model, LoraConfig(r=4, target_modules="all-linear", task_type="CAUSAL_LM"))
+            model = get_peft_model(model, LoraConfig(r=4, task_type="CAUSAL_LM", **adapters))
     if "no-use-cache" in hands:
         model.config.use_cache = False
     if "enable-checkpointing" in hands:

@@ -19,7 +19,7 @@ VARIABLE = "VRAMSCOPE_PROGRAM_TOGGLES"  # JSON: [[name, value or null], ...]; ab
 
 def declared():
     # Importing registers them.
-    from vramscope.toggles import activations, adapters, allocator, batches, optimizers, precision  # noqa: F401
+    from vramscope.toggles import activations, adapters, allocator, batches, compiled, optimizers, precision, sharding  # noqa: F401
     from vramscope.toggles.declaration import ALL
 
     return ALL

@@ -2,7 +2,7 @@
 import importlib.util
 import weakref
 
-from vramscope.toggles.declaration import TRAINING, Toggle, toggle
+from vramscope.toggles.declaration import ROUNDING, TRAINING, Toggle, toggle
 
 TASKS = (("ForCausalLM", "CAUSAL_LM"), ("LMHeadModel", "CAUSAL_LM"), ("ForSequenceClassification", "SEQ_CLS"),
          ("ForConditionalGeneration", "SEQ_2_SEQ_LM"), ("ForTokenClassification", "TOKEN_CLS"), ("ForQuestionAnswering", "QUESTION_ANS"))
@@ -12,9 +12,10 @@ TASKS = (("ForCausalLM", "CAUSAL_LM"), ("LMHeadModel", "CAUSAL_LM"), ("ForSequen
 class Lora(Toggle):
     name, label, group, changes = "lora", "LoRA instead of full fine-tuning", "adapters", TRAINING
     explains = "Only two small matrices per linear layer are trained and have gradients and optimizer state"
-    values, default, tries = "RANK", "8", ("8",)
+    values, default, tries, excludes = "RANK", "8", ("8",), ("lora-attention", "dora")
     reduces = {"Gradient": 1, "Optimizer state": 1}
     applies_to = "models created by transformers' from_pretrained or from_config, or passed to its Trainer"
+    options = {"target_modules": "all-linear"}  # arguments of LoraConfig besides the rank and the task
 
     def install(self):
         self.models = 0
@@ -31,14 +32,21 @@ class Lora(Toggle):
         elif not self.models:
             self.models += 1
             task = next((task for name, task in TASKS if type(model).__name__.endswith(name)), None)
-            task = "" if task is None else ", task_type=\"%s\"" % task
-            if self.reach("model = get_peft_model(model, LoraConfig(r=%s, target_modules=\"all-linear\"%s))" % (self.value, task)):
+            options = {"r": int(self.value), **self.options, **({"task_type": task} if task else {})}
+            words = ", ".join("%s=%r" % pair for pair in options.items()).replace("'", '"')
+            why = self.unsuitable(model)
+            if why:
+                self.refuse(why)
+            elif self.reach("model = get_peft_model(model, LoraConfig(%s))" % words):
                 from peft import LoraConfig, get_peft_model
 
-                more = {"task_type": task.split("\"")[1]} if task else {}
-                model = get_peft_model(model, LoraConfig(r=int(self.value), target_modules="all-linear", **more))
+                model = get_peft_model(model, LoraConfig(**options))
             self.made.add(model)
         return model
+
+    def unsuitable(self, model):
+        """Returns why the adapters cannot be added to a model of transformers, or ""."""
+        return ""
 
     def before_call(self, module):
         if not module.training or not self.torch.is_grad_enabled():
@@ -56,3 +64,76 @@ class Lora(Toggle):
 
     def absent(self):
         return "the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer"
+
+
+@toggle
+class LoraAttention(Lora):
+    name, label = "lora-attention", "LoRA on the layers that peft chooses"
+    explains = "Adapters only on the layers that peft chooses for this architecture, usually the query and value projections. They keep fewer activations than adapters on all linear layers"
+    options, excludes = {}, ("lora", "dora")
+
+    def unsuitable(self, model):
+        from peft.utils import constants
+
+        known = constants.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+        kind = getattr(model.config, "model_type", "")
+        return "" if kind in known else "peft has no default layers for %s; use lora" % (kind or type(model).__name__)
+
+
+@toggle
+class Dora(Lora):
+    name, label, slow = "dora", "DoRA instead of full fine-tuning", True
+    explains = "Like LoRA, but the magnitude of each weight's rows is trained, too. It needs more memory than LoRA"
+    options, excludes = {"target_modules": "all-linear", "use_dora": True}, ("lora", "lora-attention")
+
+
+@toggle
+class Quantize(Toggle):
+    name, label, group, changes = "quantize", "Quantized base weights", "adapters", ROUNDING
+    explains = "The frozen weights of the base model are stored in 4 or 8 bits (bitsandbytes), as QLoRA does. Only adapters can be trained"
+    values, default, tries, excludes = ("4bit", "8bit"), "4bit", ("4bit",), ("weights",)
+    applies_to = "models created by transformers' from_pretrained and trained with adapters"
+    reduces = {"Parameter": 0.6}
+
+    def install(self):
+        self.made = weakref.WeakSet()
+        self.adapters = False  # a model of from_pretrained is trained with adapters
+
+    def loads_model(self, keywords, which):
+        if not which.endswith(".from_pretrained"):
+            self.refuse("%s cannot quantize; only from_pretrained can" % which)
+        elif keywords.get("quantization_config") is not None or keywords.get("load_in_4bit") or keywords.get("load_in_8bit"):
+            self.already("%s already quantizes the model" % which)
+        elif importlib.util.find_spec("bitsandbytes") is None:
+            self.refuse("the package bitsandbytes is not installed")
+        elif self.reach("%s(..., quantization_config=BitsAndBytesConfig(%s))" % (which, self.words())):
+            import torch
+            from transformers import BitsAndBytesConfig
+
+            keywords["quantization_config"] = BitsAndBytesConfig(
+                **({"load_in_8bit": True} if self.value == "8bit" else
+                   {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": torch.bfloat16}))
+
+    def words(self):
+        if self.value == "8bit":
+            return "load_in_8bit=True"
+        return "load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_compute_dtype=torch.bfloat16"
+
+    def model_made(self, model, where):
+        if self.reached:
+            self.made.add(model)
+            if not self.on and getattr(model, "is_quantized", False):
+                self.withdraw("the checkpoint is already quantized", already=True)
+        return model
+
+    def before_call(self, module):
+        if module.training and self.torch.is_grad_enabled() and not self.adapters:
+            parts = list(module.modules())
+            self.adapters = any(part in self.made for part in parts) and any(getattr(part, "peft_config", None) is not None for part in parts)
+
+    def finish(self):
+        if self.reached and not self.on and not self.adapters:
+            self.withdraw("the program trains all weights, but quantized weights cannot be trained; add adapters first, for example with lora")
+
+    def absent(self):
+        return "the model is not created by transformers' from_pretrained"

@@ -104,6 +104,8 @@ class Session:
         self.loss = self.torch.nn.modules.loss._Loss
 
     def _call_begins(self, module, args):
+        if self.compiling():  # first, because torch.compile traces this function up to here
+            return
         calls = self.calls
         if calls.root is not None:
             if calls.root is module:
@@ -111,7 +113,7 @@ class Session:
             for toggle in self.inner:
                 toggle.inner_call(module)
             return
-        if isinstance(module, self.loss) or self.in_backward() != -1 or self.compiling() or next(module.parameters(), None) is None:
+        if isinstance(module, self.loss) or self.in_backward() != -1 or next(module.parameters(), None) is None:
             return
         calls.root = module
         if self.torch.is_grad_enabled() and module.training:
@@ -126,6 +128,8 @@ class Session:
                 calls.contexts.append(context)
 
     def _call_ends(self, module, args, output):
+        if self.compiling():
+            return
         calls = self.calls
         if calls.root is not module:
             return
