@@ -58,7 +58,7 @@ struct Options {
   // Returns the line of Python code that the calling thread runs. If set, an emulated CUPTI with
   // at_once uses the line as the name of allocations of host memory.
   const char* (*call_site)() = nullptr;
-  bool environment = true;           // clocks, temperature, power: a modelled GPU has none
+  bool environment = true;           // record clocks, temperature and power, if the GPU has them
   std::vector<uint32_t> kinds = {};  // kinds to enable; empty: all
 };
 

@@ -2,7 +2,7 @@
 //
 //   Consumer consumer({.next = library.NextRecord, .name_of_call = ...});
 //   consumer.Consume(buffer, valid_bytes, activities);   // as often as buffers come, in any order
-//   consumer.Finish(activities);                         // those that wait for their API call
+//   consumer.Finish(activities);   // adds the activities that still wait for their API call
 //   Use(activities, consumer.names());
 //
 // Names are numbered by the consumer: StringId n is names()[n], and 0 is the empty name. Threads
@@ -42,7 +42,9 @@ struct ConsumerOptions {
   bool call_sites = false;
   std::vector<std::string> first_names = {};  // numbered before all others: 1, 2, ...
   int64_t offset_ns = 0;                      // added to CUPTI's times
-  bool wait_for_cause = false;  // operators are pushed; their records may come in other buffers
+  // Client::PushCause() is used. The record of an operator may arrive in another buffer than the
+  // records of its calls.
+  bool wait_for_cause = false;
 };
 
 struct ConsumerCounts {

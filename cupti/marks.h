@@ -35,7 +35,7 @@ class MarksFile {
   void Silence() { on_.store(false, std::memory_order_relaxed); }
 
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  // Returns whether writing has stopped because the file had no room for a line.
+  // Returns whether writing has stopped because the file had no space for a line.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   int64_t Now() const;
 

@@ -587,7 +587,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     outcome = remote           ? program::LaunchRemote(options.remote, launch)
               : options.stream ? program::LaunchForRemote(*platform, launch, g_interrupts)
                                : program::Launch(*platform, launch);
-    isolation->reset();  // takes a while; until then, a signal must not end this process
+    isolation->reset();  // takes a while; a signal must not end this process before it is done
   }
   if (options.stream || !options.serve.empty()) return kDone;
   if (!options.outcome.empty()) {

@@ -263,7 +263,7 @@ class ProgramFit {
     }
     return text + "\n" + Footer(fitted);
   }
-  // How the plans were made.
+  // Returns the last lines of the output, which say how the plans were made.
   std::string Footer(const fit::SwitchesFitted& fitted) const {
     std::string text;
     if (!plans_.cold().empty())

@@ -36,7 +36,7 @@ struct ProgramQuestion {
 };
 
 struct ProgramPlan {
-  // has an error if there is no plan, or if it does not match the question
+  // has an error if there is no plan, or if the plan does not match the question
   fit::Planned planned;
   std::map<std::string, uint64_t> categories;  // bytes of each category at the peak
   std::string peak_phase;                      // "backward"

@@ -27,7 +27,8 @@ struct Stub {
   const char* library;
   const char* function;
   int64_t answer;  // the status that it returns; 0: success
-  // The size of the result to which each of the first parameters points, or 0 if it points to none.
+  // For each of the first parameters: the size of the result to which it points, or 0 if it does not
+  // point to a result.
   uint8_t output_bytes[8] = {};
 };
 // Records a call of the stub.

@@ -51,9 +51,9 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
 
-  // Announces that another process sends a message into the range. A GPU would receive it while the
-  // host continues. `arrive` is called once, without locks held. It is called with true before the
-  // bytes are read, and must wait for the message and write it. It is called with false if
+  // Announces that another process sends a message into the range. A GPU would receive the message
+  // while the host continues. `arrive` is called once, without locks held: with true before the
+  // bytes are read (it must then wait for the message and write its bytes), or with false if
   // something else was written into the range. Returns a number for ExpectNoMore.
   using Arrive = std::function<void(bool needed)>;
   uint64_t Expect(uint64_t address, uint64_t bytes, Arrive arrive);
@@ -61,7 +61,8 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // Waits for all messages, as cudaDeviceSynchronize does.
   void AwaitMessages() const { Due(0, ~uint64_t{0}, true); }
 
-  // Call when a library's call wrote to the range, or when the range was freed.
+  // Call Overwritten() when a library's call wrote to the range, and Freed() when the range was
+  // freed.
   void Overwritten(uint64_t address, uint64_t bytes);
   void Freed(uint64_t address, uint64_t bytes);
   // Call when a kernel was launched that writes at most `extent` bytes from each of `pointers`.

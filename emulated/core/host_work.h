@@ -1,6 +1,7 @@
-// Models the host time that a program spends between two calls that put work on a stream. If it is
-// longer than the work takes, the GPU is idle. The time is not measured: callers report which kind
-// of code a thread runs, and the platform adds the time that such code took in recordings.
+// Models the host time that a program spends between two calls that put work on a stream. If this
+// time is longer than the work takes, the GPU is idle. The time is not measured: callers report
+// which kind of code a thread runs, and the platform adds the time that code of this kind took in
+// recordings.
 //
 //   HostRuns(HostThread::kPython);      // by Python's hooks, for the calling thread
 //   clock.Submit(LaunchHostNs());       // by the platform, on the thread that launches

@@ -11,7 +11,7 @@
 //     launching thread gives the polling threads a turn and continues when they wait again
 //     (GiveTurns).
 //   - Pollers always see the time 50 ms before the turn, even if they query the clock later. So the
-//     program's work before its first collective does not change what they see.
+//     program's work before its first collective does not change the times that pollers see.
 //
 // Thread-safe.
 #pragma once

@@ -173,7 +173,7 @@ uint64_t Multiprocessors(const Chip& chip) {
 
 // Returns the bytes for partial sums of tiles. With fewer tiles than multiprocessors, each tile is
 // split into as many segments as there are multiprocessors per tile.
-constexpr uint64_t kCounters = 8;  // in addition to those of the segments
+constexpr uint64_t kCounters = 8;  // counters in addition to the segments' counters
 uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   constexpr uint64_t kDepthOfTile = 32, kLeastIterations = 7;
   const bool of_filter = p.kind == kFilter;
@@ -329,7 +329,7 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
 }
 
 // TF32, channels last. Engines read a few channels at a time. If the number of channels is a
-// multiple of that, the operands are not reordered.
+// multiple of this few, the operands are not reordered.
 uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   constexpr uint64_t kCounter = kAligned + sizeof(int);
   const uint64_t image = p.image(p.channels), out = p.out(p.filters);

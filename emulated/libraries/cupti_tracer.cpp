@@ -75,8 +75,8 @@ void Tracer::OnWork(const Activity& activity) {
 }
 
 void Tracer::OnMemory(const MemoryActivity& memory) {
-  // Calls `sites` before taking the lock. `sites` may wait for the interpreter's lock, and the
-  // thread that holds it may be waiting for this lock.
+  // Calls `sites` before locking mutex_. `sites` may wait for the interpreter's lock, and the thread
+  // that holds the interpreter's lock may be waiting for mutex_.
   const CallSite sites = CallSites();
   const bool of_host = memory.allocated && memory.place != Place::kDevice;
   const char* const site = of_host && sites != nullptr ? sites() : nullptr;
@@ -110,7 +110,7 @@ void Tracer::OnMemory(const MemoryActivity& memory) {
 }
 
 // With the real clock, the host really waits. Otherwise records would end after the profiler has
-// stopped, and it would drop them.
+// stopped, and the profiler would drop these records.
 void Tracer::OnSynchronize(const Synchronization& synchronization) {
   constexpr int64_t kLongest = 20'000'000'000;
   Lock lock(mutex_);

@@ -57,9 +57,9 @@ class Progress {
   Operation operation_;
   Sizes sizes_;
   std::vector<std::byte> own_;                   // the known bytes that this rank sends
-  std::vector<std::vector<std::byte>> brought_;  // those that each rank sends
-  std::vector<std::byte> message_;               // received so far
-  size_t known_ = 0;                             // bytes at its beginning that are known
+  std::vector<std::vector<std::byte>> brought_;  // the known bytes that each rank sends
+  std::vector<std::byte> message_;               // the part of the message received so far
+  size_t known_ = 0;                             // number of known bytes at message_'s beginning
   uint64_t round_ = 0;
   bool published_ = false;
 };

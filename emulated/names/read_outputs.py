@@ -26,7 +26,7 @@ def preprocessed(include, header):
 
 
 def parameters(text):
-    """[type of each parameter]"""
+    """Returns the types of the parameters."""
     found = []
     for parameter in text.split(","):
         parameter = re.sub(r"\s+", " ", parameter.strip())

@@ -10,7 +10,7 @@ _NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gathe
           "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
           "_reduce_scatter_base", "scatter")
 MOST_SENT = 4 << 20  # bytes of an object that ranks exchange
-_SENDING = ("isend", "send")  # read a tensor argument
+_SENDING = ("isend", "send")  # the functions that read a tensor argument
 
 
 def install(process, values):

@@ -17,7 +17,7 @@ from vramscope.process import complain, replace_file
 MAX_ENTRIES = 50_000_000  # size of PyTorch's ring buffer, which grows as it fills
 FLUSH_SECONDS = 0.4  # short, because a window may show the program live
 FLUSH_SHARE = 0.1  # maximum share of the run time that flushes take
-FLUSH_STEP_SECONDS = 0.25  # each flush also writes all existing blocks, so several short steps share one
+FLUSH_STEP_SECONDS = 0.25  # each flush also writes all existing blocks, so several short steps share one flush
 FLUSH_REQUESTS = 200_000
 
 
