@@ -39,8 +39,8 @@ constexpr KindFacts kKinds[] = {
 };
 
 // Disables the records of the quiet calls (quiet_calls.h). Call this whenever `kind` has been
-// enabled, because enabling a kind enables all its calls. CUPTI before CUDA 12 cannot disable single
-// calls, and no version can disable calls whose numbers it does not know.
+// enabled, because enabling a kind enables all its calls. CUPTI before CUDA 12 cannot disable
+// single calls, and no version can disable calls whose numbers it does not know.
 void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
   if (kind == kRuntime && library.ActivityEnableRuntimeApi != nullptr)
     for (const uint32_t call : kQuietRuntimeCalls) library.ActivityEnableRuntimeApi(call, 0);

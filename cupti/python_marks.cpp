@@ -50,8 +50,8 @@ class Ref {
   PyObject* object_;
 };
 
-// The object that autograd keeps for a saved tensor. Autograd releases the tensor when the object
-// dies.
+// The object that autograd keeps instead of a saved tensor. It owns a reference to the tensor until
+// autograd releases the object.
 struct Saved {
   PyObject* tensor;
   uint64_t address;  // address of its block; 0: not on a GPU
@@ -79,7 +79,8 @@ struct State {
     uint64_t address;
     int64_t number;
   };
-  std::vector<Told> kept;  // saved since the last mark, by number; address 0: already released
+  // The tensors saved since the last mark, ordered by number. Address 0: already released.
+  std::vector<Told> kept;
   std::vector<int64_t> released;
   int64_t numbers = 0;
   bool in_backward = false;
@@ -419,8 +420,8 @@ PyObject* DoPack(PyObject*, PyObject* tensor) {
 }
 
 // unpack(key): called when autograd needs the tensor. Returns a new tensor each time, because
-// autograd attaches its graph node to the returned tensor. If the key owned that tensor, the key and
-// the tensor would keep each other alive.
+// autograd attaches its graph node to the returned tensor. If the key owned that tensor, the key
+// and the tensor would keep each other alive.
 PyObject* DoUnpack(PyObject*, PyObject* key) {
   const PythonApi& py = Py();
   State& s = The();

@@ -42,7 +42,8 @@ struct Options {
   std::optional<run::Assumption> context_said;
 };
 
-// Parses the size of a CUDA context. Instead of a size, the text may name a GPU.
+// Parses the size of a CUDA context. If the text names a GPU instead, returns the size of that
+// GPU's context.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
   const absl::StatusOr<run::DeviceProfile> device =
@@ -79,7 +80,8 @@ absl::Status Append(const std::string& path, const std::string& text) {
 }
 
 // Prints the verdict and returns the exit status. If there is a budget for host memory, also judges
-// the host memory. `whole` is the trace with all processes and devices. `more` is added to the JSON.
+// the host memory. `whole` is the trace with all processes and devices. `more` is added to the
+// JSON.
 ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string& what,
              const Options& options, const Json& more = Json::object()) {
   std::optional<JudgedHost> host;

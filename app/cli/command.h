@@ -47,8 +47,9 @@ ExitCode ReportError(const absl::Status& status);
 void Note(std::string_view message);
 // Prints a warning as a note. Warnings from traces are in English, and are translated here.
 void NoteWarning(const std::string& warning);
-// The prefix that marks a note as an error. Parent processes search stderr for this prefix. They run
-// this program in English (--json without --lang, or --lang en), so the prefix is not translated.
+// The prefix that marks a note as an error. Parent processes search stderr for this prefix. They
+// run this program in English (--json without --lang, or --lang en), so the prefix is not
+// translated.
 inline constexpr std::string_view kErrorPrefix = TEXT_MARK("error: ");
 void NoteError(std::string_view message);
 

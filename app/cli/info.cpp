@@ -47,9 +47,9 @@ std::string_view KindOf(const trace::Trace& trace) {
   return "recording";
 }
 
-// The format strings of profiler/importers/snapshot.cpp. A .trace contains only the finished English
-// text, so the translation needs these strings to find the values in the text. The texts of other
-// importers have no placeholders.
+// The format strings of profiler/importers/snapshot.cpp. A .trace contains only the finished
+// English text, so the translation needs these strings to find the values in the text. The texts of
+// other importers have no placeholders.
 constexpr std::string_view kSources[] = {
     TEXT_MARK("CUDA memory snapshot ({})"),
     TEXT_MARK("CUDA memory snapshot (a list of segments; {})"),

@@ -263,7 +263,8 @@ absl::StatusOr<run::DeviceProfile> DeviceOf(const ProgramOptions& options) {
   return run::FindDevice(*device);
 }
 
-// Returns the command that writes the recorded part to the output file if this process is killed.
+// Returns a command that writes the recorded part to the output file. It is needed if this process
+// is killed.
 std::vector<std::string> IfKilled(const std::string& folder, const run::DeviceProfile& device,
                                   const RunOutput& output, bool planned) {
   if (output.trace_path.empty() || output.trace_path == "-") return {};

@@ -36,9 +36,9 @@ VRAMSCOPE_EMULATED_API void ForgetHostThreads();
 }  // namespace vramscope::emulated
 
 extern "C" {
-// Python's hooks call these through ctypes. The first function calls HostRuns. The others report
-// that a module is called, that an optimizer step begins (`first`: the first of the process), and
-// that gradients are cleared.
+// Python's hooks call these four functions through ctypes. The first function calls HostRuns. The
+// others report that a module is called, that an optimizer step begins (`first`: it is the first
+// step of the process), and that gradients are cleared.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_host_runs(int runs);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_module_called();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_optimizer_step(uint64_t parameters,

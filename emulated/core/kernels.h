@@ -110,8 +110,8 @@ VRAMSCOPE_EMULATED_API Result CopyRows(void* to, uint64_t to_pitch, const void* 
                                        void* stream, bool synchronous);
 VRAMSCOPE_EMULATED_API Result Fill(void* to, const void* pattern, uint64_t pattern_bytes,
                                    uint64_t count, void* stream, bool synchronous);
-// Submits a host function to the stream. It runs on this thread, immediately or, while the stream is
-// captured, when the graph is launched.
+// Submits a host function to the stream. It runs on this thread, immediately or, while the stream
+// is captured, when the graph is launched.
 VRAMSCOPE_EMULATED_API Result CallHost(void* stream, void (*function)(void*), void* argument);
 // Copies bytes in no virtual time. Collectives use it, because they have their own duration.
 VRAMSCOPE_EMULATED_API void CopyBytes(void* to, const void* from, uint64_t bytes);

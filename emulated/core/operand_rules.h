@@ -28,8 +28,8 @@ class OperandRules {
   // `parameters` must have as many entries as the constructor's `parameter_sizes`.
   void Read(const Dim& grid, void** parameters, std::vector<Operand>* operands) const;
 
-  // Consecutive lists of tensors, each with space for `most` tensors. A table says for each block of
-  // the grid on which tensor the block works.
+  // Consecutive lists of tensors, each with space for `most` tensors. A table says for each block
+  // of the grid on which tensor the block works.
   struct Lists {
     int count = 0;  // 0: no lists
     int most = 0;

@@ -42,14 +42,16 @@ struct Poller {
 struct Pace {
   std::mutex mutex;
   std::condition_variable back;
-  // The number of threads of paced libraries that have not reached a timed wait yet. Until then, it
-  // is unknown whether a thread polls. GiveTurns waits only for the current generation of threads.
+  // The number of threads of paced libraries that have not reached a timed wait yet. Until a thread
+  // reaches one, it is unknown whether the thread polls. GiveTurns waits only for the newborn
+  // threads of the current generation.
   int newborn = 0;
   uint64_t generation = 0;
   std::vector<Poller*> pollers;
   uint64_t turn = 0;
-  std::atomic<bool> broken{false};  // a poller did not return: pollers are not paced any more
-  std::set<int64_t> expected;       // times of turns: half a period after some work ends
+  // A poller did not return to its wait. No poller is paced any more.
+  std::atomic<bool> broken{false};
+  std::set<int64_t> expected;  // times of turns: half a period after some work ends
   int64_t regular = kPeriodNs;
   std::atomic<int64_t> next{kPeriodNs};
   std::atomic<int64_t> given{0};  // the time that pollers see

@@ -328,8 +328,8 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
   return reordered;
 }
 
-// TF32, channels last. Engines read a few channels at a time. If the number of channels is a
-// multiple of this few, the operands are not reordered.
+// TF32, channels last. Engines read a fixed number of channels at a time. If the number of channels
+// is a multiple of this number, the operands are not reordered.
 uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   constexpr uint64_t kCounter = kAligned + sizeof(int);
   const uint64_t image = p.image(p.channels), out = p.out(p.filters);

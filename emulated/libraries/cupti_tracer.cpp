@@ -75,8 +75,8 @@ void Tracer::OnWork(const Activity& activity) {
 }
 
 void Tracer::OnMemory(const MemoryActivity& memory) {
-  // Calls `sites` before locking mutex_. `sites` may wait for the interpreter's lock, and the thread
-  // that holds the interpreter's lock may be waiting for mutex_.
+  // Calls `sites` before locking mutex_. `sites` may wait for the interpreter's lock, and the
+  // thread that holds the interpreter's lock may be waiting for mutex_.
   const CallSite sites = CallSites();
   const bool of_host = memory.allocated && memory.place != Place::kDevice;
   const char* const site = of_host && sites != nullptr ? sites() : nullptr;

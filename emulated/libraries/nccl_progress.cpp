@@ -171,8 +171,8 @@ Progress::Progress(const Operation& operation)
 
 int Progress::Submit() {
   if (operation_.kind == Kind::kMeet) return kSuccess;
-  // Reads the sent values before emulated::Submit() makes the result unknown, because the result may
-  // be in the same buffer.
+  // Reads the sent values before emulated::Submit() makes the result unknown, because the result
+  // may be in the same buffer.
   Own();
   const void* const reads[] = {operation_.send};
   const Written writes[] = {{operation_.receive, sizes_.received}};

@@ -212,8 +212,8 @@ def _without_checkpoint(process, modeling):
 
 
 def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
-    """Lets transformers' own loader read a checkpoint of sparse files, so that it decides how to
-    quantize the model, or how to split it between GPUs."""
+    """Lets transformers' own loader read a checkpoint of sparse files, so that the loader decides
+    how to quantize the model, or how to split it between GPUs."""
     torch = process.torch
     os.makedirs(process.settings.scratch, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:
