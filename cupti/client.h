@@ -125,7 +125,7 @@ class Client {
   Library library_;
   Options options_;
 
-  // No other lock is taken while this one is held. It is never held during a call of CUPTI.
+  // While this mutex is locked, no other mutex is locked and CUPTI is not called.
   std::mutex buffers_mutex_;
   std::vector<std::unique_ptr<uint64_t[]>> buffers_;  // all buffers ever allocated
   std::vector<uint8_t*> free_;

@@ -52,8 +52,8 @@ struct ConsumerCounts {
   uint64_t unknown = 0;     // records of kinds that are not supported
   uint64_t cut = 0;         // buffers that end within a record, or whose records are not in order
   uint64_t untimed = 0;     // left out because they have no times
-  uint64_t unfinished = 0;  // the end is 0: it is set to the begin
-  uint64_t reversed = 0;    // the end is before the begin: it is set to the begin
+  uint64_t unfinished = 0;  // records whose end is 0; the end is set to the begin
+  uint64_t reversed = 0;    // records whose end is before the begin; the end is set to the begin
 };
 
 class Consumer {
@@ -64,7 +64,7 @@ class Consumer {
   void Finish(std::vector<trace::Activity>& out);
 
   const std::vector<std::string>& names() const { return names_; }
-  trace::StringId Intern(std::string_view text);  // 0 if there are too many
+  trace::StringId Intern(std::string_view text);  // 0 if there are too many names
   const ConsumerCounts& counts() const { return counts_; }
   void set_offset_ns(int64_t offset) { options_.offset_ns = offset; }
   void set_call_sites(bool on) { options_.call_sites = on; }

@@ -54,9 +54,9 @@ class Ref {
 // autograd releases the object.
 struct Saved {
   PyObject* tensor;
-  uint64_t address;  // address of its block; 0: not on a GPU
+  uint64_t address;  // address of the tensor's block; 0: not on a GPU
   int64_t number;
-  int64_t module;  // module that saved it
+  int64_t module;  // module that saved the tensor
   int64_t version;
 };
 

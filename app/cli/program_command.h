@@ -42,7 +42,7 @@ struct ProgramOptions {
   std::string outcome;
   uint64_t memory_bytes = 0;  // memory of the planned GPU; 0: as in the device table
   std::optional<uint64_t>
-      context_bytes;  // size of the CUDA context within that memory; unset: as in the device table
+      context_bytes;  // size of the CUDA context in the GPU's memory; unset: as in the device table
 };
 // The options that have no effect without a program.
 inline constexpr const char* kProgramOptionNames[] = {

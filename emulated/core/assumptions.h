@@ -26,7 +26,7 @@ struct Stub {
 
   const char* library;
   const char* function;
-  int64_t answer;  // the status that it returns; 0: success
+  int64_t answer;  // the status that the function returns; 0: success
   // For each of the first parameters: the size of the result to which it points, or 0 if it does
   // not point to a result.
   uint8_t output_bytes[8] = {};

@@ -103,7 +103,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
     uint64_t number = 0, address = 0, bytes = 0;
     Arrive arrive;
   };
-  mutable std::mutex expected_mutex_;  // never held together with mutex_
+  mutable std::mutex expected_mutex_;  // never locked at the same time as mutex_
   mutable std::vector<Expected> expected_;
   mutable std::atomic<size_t> expecting_{0};
   uint64_t last_expected_ = 0;

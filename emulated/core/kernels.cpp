@@ -35,7 +35,7 @@ struct Image {
 struct Kernel {
   const char* name = "";
   const void* image = nullptr;
-  uint64_t* unrecognised = nullptr;     // counts its unrecognised launches; null: none
+  uint64_t* unrecognised = nullptr;     // counts the kernel's unrecognised launches; null: none
   std::optional<MaskKernelFacts> mask;  // set at the first launch
   // `known` is the image that the last lookup found. It is for `compute_capability`.
   int compute_capability = 0;

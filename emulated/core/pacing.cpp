@@ -34,7 +34,7 @@ constexpr int64_t kLongestPollNs = 150'000'000;  // a thread with longer timed w
 constexpr auto kPatience = std::chrono::seconds(2);
 
 struct Poller {
-  uint64_t turn = 0;  // its last turn
+  uint64_t turn = 0;  // the poller's last turn
   bool waiting = false;
   pthread_cond_t* condition = nullptr;
 };
@@ -420,7 +420,8 @@ void GiveTurns(int64_t now) {
                   ? pace.regular
                   : std::min(pace.regular, std::max(*pace.expected.begin(), now + kApartNs));
   if (!pace.back.wait_for(lock, kPatience, [&] { return pace.newborn == 0; })) {
-    pace.count -= std::exchange(pace.newborn, 0);  // they took too long and are assumed not to poll
+    // The newborn threads took too long and are assumed not to poll.
+    pace.count -= std::exchange(pace.newborn, 0);
     ++pace.generation;
   }
   pace.given = now - kHalfNs;

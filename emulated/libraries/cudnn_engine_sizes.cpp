@@ -93,7 +93,7 @@ enum class Engine {
   kProductOfBatch,     // the same, with batch parameters in the workspace
   kReordered,          // image, result and filter in channels last; a 1 x 1 filter already is
   kReorderedCounted,   // the same, with a tile counter
-  kReorderedOperands,  // only image and filter; the result is written in its own order
+  kReorderedOperands,  // like kReordered, but the result is written in its own order
   kSegmented,          // tiles that fill less than half of the GPU, computed in segments
   kSegmentedShared,    // the same; the last segment of a tile needs no sums of its own
   kParts,              // reordered and padded; filter sums for parts of the image

@@ -21,7 +21,7 @@ struct Event {
   uint64_t address = 0;        // used by kMemory2
   uint64_t caller = 0;         // used by kMemory2
   bool allocated = true;       // used by kMemory2
-  const char* site = nullptr;  // kMemory2: line of Python code that allocated host memory
+  const char* site = nullptr;  // kMemory2: the line of Python code that allocated host memory
   uint32_t value = 0;          // kEnvironment: MHz; kOperands: index of the first operand
 };
 

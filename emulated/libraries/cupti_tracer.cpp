@@ -18,7 +18,7 @@ int64_t Now() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-thread_local uint32_t t_launch = 0;  // graph launch whose activities this thread reports
+thread_local uint32_t t_launch = 0;  // correlation of the graph launch that this thread reports
 // The correlation of the last call with which this thread made memory accessible. The call may
 // cover several allocations.
 thread_local uint32_t t_access = 0;
@@ -285,7 +285,7 @@ void Tracer::Ask(Lock& lock) {
       buffer_ = buffer, size_ = size, most_ = most, used_ = count_ = 0;
       return;
     }
-    // Meanwhile, another thread has got a buffer, so this one is returned to the program.
+    // Meanwhile, another thread has got a buffer, so this buffer is returned to the program.
     const CompleteFunction complete = complete_;
     lock.unlock();
     if (complete && buffer) complete(nullptr, 0, buffer, size, 0);

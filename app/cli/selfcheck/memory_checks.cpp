@@ -78,7 +78,7 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
                    const Json& f) {
   const Answer answer = s.Ask("explain", {"--page", "segments", "--no-replay", "--event", event});
   const Json& segments = At(answer.json, "segments");
-  if (!segments.is_array()) return;  // no segments at this event; the sums above are then zero
+  if (!segments.is_array()) return;  // no segments at this event, so the sums above are zero
   s.report.Equal(at + TEXT_MARK("the bytes of all segments add up to the reserved memory"),
                  Sum(segments, "bytes"), At(f, "reserved"));
   s.report.Equal(

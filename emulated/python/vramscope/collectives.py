@@ -37,7 +37,7 @@ def install(process, values):
         if values.small(value, FEW):
             number = values.peek(value)
             if number is not None:
-                values.restore(value, number)  # a launch that reads neighbouring bytes would make it unknown
+                values.restore(value, number)  # a launch that reads neighbouring bytes would make the bytes unknown
                 values.wrote(value, before)
 
     def sent(value):
@@ -68,7 +68,7 @@ def install(process, values):
                     values.release(value)
                     continue
                 if function.__name__ == "recv" and values.plain(value) and value.is_cuda:
-                    values.readable(value, value.numel() * value.element_size())  # waits until it has arrived
+                    values.readable(value, value.numel() * value.element_size())  # waits until the message has arrived
                 written(value, before)
             return result
 
