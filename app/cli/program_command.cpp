@@ -263,8 +263,8 @@ absl::StatusOr<run::DeviceProfile> DeviceOf(const ProgramOptions& options) {
   return run::FindDevice(*device);
 }
 
-// Returns a command that writes the recorded part to the output file. It is needed if this process
-// is killed.
+// Returns a command that writes the recorded part to the output file. The command is needed if this
+// process is killed.
 std::vector<std::string> IfKilled(const std::string& folder, const run::DeviceProfile& device,
                                   const RunOutput& output, bool planned) {
   if (output.trace_path.empty() || output.trace_path == "-") return {};
@@ -467,8 +467,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
           "instead of -- PROGRAM: read a folder that --keep wrote, even if the run was killed")
       ->excludes("--keep")
       ->type_name("FOLDER");
-  // The window passes --outcome. It reads the folder of --keep while the program
-  // runs.
+  // The window passes --outcome. While the program runs, the window reads the folder of --keep.
   command.add_option("--outcome", options.outcome)->group("");
 }
 

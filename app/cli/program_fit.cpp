@@ -101,7 +101,7 @@ class ProgramFit {
     return !program::WhyExcluded(all_, switches_[a].name, switches_[b].name).empty();
   }
 
-  // Finds the toggles that apply to the program. Its first plan reports them.
+  // Finds the toggles that apply to the program. The program's first plan reports them.
   void FindSwitches() {
     for (const ToggleReport& report : start_.toggles) {
       const Toggle* const toggle = program::FindToggle(all_, report.name);

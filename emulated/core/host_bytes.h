@@ -32,8 +32,9 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // Returns false if a byte is unknown. Then reads the known bytes before it, and zeros from it on,
-  // because ranks pad their messages to the length of the longest message.
+  // Returns false if a byte is unknown. It then reads the known bytes before the first unknown
+  // byte, and zeros from there on, because ranks pad their messages to the length of the longest
+  // message.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
   // Sets the value that this thread reads for a single unknown byte, such as a boolean that PyTorch
@@ -67,7 +68,8 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Freed(uint64_t address, uint64_t bytes);
   // Call when a kernel was launched that writes at most `extent` bytes from each of `pointers`.
   void Launched(std::span<const uint64_t> pointers, uint64_t extent);
-  // Call when an unknown kernel was launched. It may overwrite all bytes that were only copied in.
+  // Call when an unknown kernel was launched. The kernel may overwrite all bytes that were only
+  // copied in.
   void LaunchedUnknown();
 
   // Returns whether there are bytes or expected messages that a launch could overwrite.

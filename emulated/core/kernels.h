@@ -78,7 +78,8 @@ struct KernelFacts {
   int local_bytes = 0;
   int constant_bytes = 0;
   int most_threads = 1024;  // limit for a block
-  // The architecture of the machine code. It is for example 86 on an 8.9 GPU without code for 8.9.
+  // The architecture of the machine code that the GPU runs. For example, it is 86 on a GPU of
+  // compute capability 8.9 if there is no code for 8.9.
   int architecture = 0;
   int ptx_architecture = 0;
   int parameter_bytes = 0;

@@ -12,8 +12,8 @@
 namespace vramscope::emulated::nccl {
 namespace {
 
-// The largest collective or message of bytes whose values ranks exchange. They exchange values in
-// rounds of Rendezvous::kMostBytes.
+// The largest collective, or message of bytes, whose values ranks exchange. The values are
+// exchanged in rounds of Rendezvous::kMostBytes.
 constexpr uint64_t kMostExchanged = uint64_t{4} << 20;
 
 const char* NameOf(Kind kind) {

@@ -30,7 +30,8 @@ class Progress {
   Comm* comm() const { return operation_.comm; }
   const void* to() const { return operation_.receive; }
   uint64_t received_bytes() const { return sizes_.received; }
-  // Call if something else was written where the message belongs. It is then received, not stored.
+  // Call if something else was written where the message belongs. The message is then received, but
+  // not stored.
   void Discard() { operation_.receive = nullptr; }
 
   // Returns true when done.

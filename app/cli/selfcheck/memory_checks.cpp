@@ -150,7 +150,7 @@ void CheckMemory(const Subject& s) {
     const Json& memory = At(peak.json, "device_memory");
     s.report.Equal(at + TEXT_MARK("the parts of the device memory add up to the used memory"),
                    Sum(At(memory, "parts"), "bytes"), At(memory, "used"));
-    // This part has two names. It is "blocks" if the file does not contain requested sizes.
+    // This part has two names. Its name is "blocks" if the file does not contain requested sizes.
     const uint64_t blocks =
         Number(PartOf(memory, "blocks, as requested")) + Number(PartOf(memory, "blocks"));
     s.report.Equal(at + TEXT_MARK("the blocks in `device_memory` add up to the requested bytes"),

@@ -5,9 +5,9 @@ import functools
 import weakref
 
 MOST = 8  # maximum number of tracked tensors that share one memory; if there are more, the value is forgotten
-# The name of an attribute of tensors. It is a list with an entry for each tensor that shares the
-# memory: a detached tensor with its version counter, the last version seen, and a weak reference to
-# it.
+# The name of an attribute of tensors. The attribute is a list with an entry for each tensor that
+# shares the memory: a detached tensor with the same version counter, the last version seen, and a
+# weak reference to the tensor.
 _NAME = "_vramscope_shared"
 
 

@@ -149,7 +149,7 @@ def _at_the_hub(cls, name, kwargs):
     return None if getattr(config, "quantization_config", None) is not None else config
 
 
-# These arguments need transformers' own loader to build the model. It then reads a checkpoint of
+# With these arguments, transformers' own loader must build the model. It then reads a checkpoint of
 # sparse files.
 _LOADERS = ("quantization_config", "device_map", "max_memory", "offload_folder", "tp_plan", "tp_size", "device_mesh", "distributed_config")
 _NO_ATTRIBUTES = ("config", "dtype", "torch_dtype", "name_or_path", *_LOADERS)

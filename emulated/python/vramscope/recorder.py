@@ -350,7 +350,8 @@ class Recorder:
                 if "clear_history" in signature.parameters:
                     asked["clear_history"] = True
                 # With the program's limit, PyTorch would drop entries before they are written, and skipped actions would
-                # be missing in the trace. So both are applied only to the history that the program gets.
+                # be missing in the trace. So the limit and the skipped actions are applied only to the history that the
+                # program gets.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
                 self.shown = min(asked.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
                 asked[name] = MAX_ENTRIES
