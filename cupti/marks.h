@@ -4,7 +4,8 @@
 //
 //   MarksFile& file = MarksFile::The();
 //   file.Begin(path, clock);
-//   file.Put('M', device, requests, file.Now(), {name});
+//   const int64_t arguments[] = {name};
+//   file.Put('M', device, requests, file.Now(), arguments);
 //   file.End();
 //
 // Thread-safe. A forked child writes nothing.

@@ -4,7 +4,7 @@
 //   ProgramServer server;
 //   server.Start(words, command, modules);   // once the first plan has written its modules
 //   while (!server.Settled()) Wait();
-//   words.insert({"--warm", server.socket()});
+//   words.insert(words.end(), {"--warm", server.socket()});
 //
 // Main thread only.
 #pragma once

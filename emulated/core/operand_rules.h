@@ -2,7 +2,7 @@
 // reads or writes there. Uses the kernel's mangled name and the sizes of its parameters.
 //
 //   const OperandRules rules(mangled_name, parameter_sizes);
-//   rules.Read(grid, blocks, parameters, &operands);  // of a launch
+//   rules.Read(grid, parameters, &operands);  // of a launch
 //
 // A parameter whose type is a pointer to const is read. PyTorch's elementwise, reduce, foreach,
 // concatenating and indexing kernels take structures whose fields are not in the kernels' names.

@@ -4,7 +4,7 @@
 //
 //   void* stream = nullptr;
 //   ThePlatform().streams.Create(device, flags, priority, &stream);
-//   ThePlatform().streams.Enqueue(stream, {.duration_ns = 5000});
+//   ThePlatform().streams.Enqueue(stream, {.duration_ns = 5000}, &when, &captured);
 //
 // Handles are numbers, the same ones in every run; 0, 1 and 2 are CUDA's default streams of the
 // current device. Thread-safe.

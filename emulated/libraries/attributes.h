@@ -5,7 +5,7 @@
 //   AttributeStore& store = ...;
 //   void* descriptor = store.Create();
 //   store.Set(descriptor, 3, &value, sizeof value);
-//   int value = store.Get<int>(descriptor, 3, 0);
+//   int same = store.Get<int>(descriptor, 3, 0);
 //
 // Thread-safe.
 #pragma once
