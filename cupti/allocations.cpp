@@ -95,7 +95,7 @@ struct Tail {
 
 // Never destroyed, because it is used while the process ends.
 struct State {
-  std::mutex changing;  // held to begin or end a file; allocating threads never take it
+  std::mutex changing;  // locked to begin or end a file; allocating threads never lock it
   Tail tails[2];
   sem_t wanted;            // posted by allocating threads, awaited by the reserving thread
   bool reserving = false;  // the reserving thread exists
@@ -106,7 +106,7 @@ State& The() {
 }
 
 std::atomic<Tail*> g_tail{nullptr};                   // the current file; null: none
-std::atomic<bool> g_asked{false};                     // more room was requested
+std::atomic<bool> g_asked{false};                     // more file space was requested
 std::atomic<Stacks*> g_stacks{nullptr};               // null: stacks cannot be read
 std::array<std::atomic<uint64_t>, 256> g_requests{};  // number of allocations and frees, by device
 // The streams in the order of their first allocation. An unused entry is 0. A used entry consists
@@ -151,8 +151,8 @@ void Put(Tail* tail, const HistoryTailRow& row) {
   const size_t end = sizeof header + (number + 1) * sizeof row;
   if (end + Tail::kAhead / 2 > tail->file.reserved() && !g_asked.exchange(true))
     sem_post(&The().wanted);
-  // Usually the thread of ReserveAhead() has already reserved them. Reserve() fails if the disk is
-  // full.
+  // Usually the thread of ReserveAhead() has already reserved these bytes. Reserve() fails if the
+  // disk is full.
   if (!tail->file.Reserve(end)) {
     header.full.store(1, std::memory_order_relaxed);
     return;

@@ -12,10 +12,10 @@
 namespace vramscope::cupti {
 
 // Returns the innermost frame of the calling thread that is not in an installed package or in
-// vramscope's hooks. If all frames are in those, as in a data loader's pinning thread, returns the
-// innermost frame. The text is valid until the process ends. Returns null if the thread runs no
-// Python, if the interpreter is about to end, if there is no Python in the process, or in Python
-// 3.8.
+// vramscope's hooks. If every frame is in a package or in the hooks, as in a data loader's pinning
+// thread, returns the innermost frame. The text is valid until the process ends. Returns null if
+// the thread runs no Python, if the interpreter is about to end, if there is no Python in the
+// process, or in Python 3.8.
 //
 // Takes the interpreter's lock, which PyTorch releases around its operators. The caller must hold
 // no lock for which a thread that has the interpreter's lock may wait.

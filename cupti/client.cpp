@@ -38,8 +38,9 @@ constexpr KindFacts kKinds[] = {
     {kEnvironment, "environment", "clocks, temperature and power are not shown"},
 };
 
-// Call this whenever the kind has been enabled, because that enables these calls again. CUPTI
-// cannot leave them out before CUDA 12, or in versions that do not know their numbers.
+// Disables the records of the quiet calls (quiet_calls.h). Call this whenever `kind` has been
+// enabled, because enabling a kind enables all its calls. CUPTI before CUDA 12 cannot disable
+// single calls, and no version can disable calls whose numbers it does not know.
 void LeaveOutQuietCalls(const Library& library, uint32_t kind) {
   if (kind == kRuntime && library.ActivityEnableRuntimeApi != nullptr)
     for (const uint32_t call : kQuietRuntimeCalls) library.ActivityEnableRuntimeApi(call, 0);
@@ -155,8 +156,8 @@ Report Client::Start(Found found, const Options& options) {
   if (const int status = library_.ActivityRegisterCallbacks(&OnRequest, &OnCompleted);
       status != kSuccess)
     return without_all(ErrorText(library_, status));
-  // Called for every operator. Resetting the pointers once in a forked child is cheaper than
-  // comparing process ids at each call.
+  // The two functions push_cause_ and pop_cause_ are called for every operator. Resetting the
+  // pointers once in a forked child is cheaper than comparing process ids at each call.
   static const int in_children = pthread_atfork(nullptr, nullptr, [] {
     The().push_cause_.store(nullptr, std::memory_order_relaxed);
     The().pop_cause_.store(nullptr, std::memory_order_relaxed);

@@ -58,7 +58,7 @@ struct Options {
   // Returns the line of Python code that the calling thread runs. If set, an emulated CUPTI with
   // at_once uses the line as the name of allocations of host memory.
   const char* (*call_site)() = nullptr;
-  bool environment = true;           // clocks, temperature, power: a modelled GPU has none
+  bool environment = true;           // record clocks, temperature and power, if the GPU has them
   std::vector<uint32_t> kinds = {};  // kinds to enable; empty: all
 };
 
@@ -125,7 +125,7 @@ class Client {
   Library library_;
   Options options_;
 
-  // No other lock is taken while this one is held. It is never held during a call of CUPTI.
+  // While this mutex is locked, no other mutex is locked and CUPTI is not called.
   std::mutex buffers_mutex_;
   std::vector<std::unique_ptr<uint64_t[]>> buffers_;  // all buffers ever allocated
   std::vector<uint8_t*> free_;

@@ -46,8 +46,8 @@ MemorySpace SpaceOf(uint32_t kind) {
 
 uint8_t DeviceOf(uint32_t device) { return static_cast<uint8_t>(std::min<uint32_t>(device, 255)); }
 
-// Demangles a name, for example to "void at::native::kernel<float>(int)". Keeps other
-// names.
+// Demangles a name, for example to "void at::native::kernel<float>(int)". Returns a name that is
+// not mangled unchanged.
 std::string Demangled(const char* name) {
   int status = 0;
   char* text = abi::__cxa_demangle(name, nullptr, nullptr, &status);

@@ -2,7 +2,7 @@
 //
 //   Consumer consumer({.next = library.NextRecord, .name_of_call = ...});
 //   consumer.Consume(buffer, valid_bytes, activities);   // as often as buffers come, in any order
-//   consumer.Finish(activities);                         // those that wait for their API call
+//   consumer.Finish(activities);   // adds the activities that still wait for their API call
 //   Use(activities, consumer.names());
 //
 // Names are numbered by the consumer: StringId n is names()[n], and 0 is the empty name. Threads
@@ -42,7 +42,9 @@ struct ConsumerOptions {
   bool call_sites = false;
   std::vector<std::string> first_names = {};  // numbered before all others: 1, 2, ...
   int64_t offset_ns = 0;                      // added to CUPTI's times
-  bool wait_for_cause = false;  // operators are pushed; their records may come in other buffers
+  // Client::PushCause() is used. The record of an operator may arrive in another buffer than the
+  // records of its calls.
+  bool wait_for_cause = false;
 };
 
 struct ConsumerCounts {
@@ -50,8 +52,8 @@ struct ConsumerCounts {
   uint64_t unknown = 0;     // records of kinds that are not supported
   uint64_t cut = 0;         // buffers that end within a record, or whose records are not in order
   uint64_t untimed = 0;     // left out because they have no times
-  uint64_t unfinished = 0;  // the end is 0: it is set to the begin
-  uint64_t reversed = 0;    // the end is before the begin: it is set to the begin
+  uint64_t unfinished = 0;  // records whose end is 0; the end is set to the begin
+  uint64_t reversed = 0;    // records whose end is before the begin; the end is set to the begin
 };
 
 class Consumer {
@@ -62,7 +64,7 @@ class Consumer {
   void Finish(std::vector<trace::Activity>& out);
 
   const std::vector<std::string>& names() const { return names_; }
-  trace::StringId Intern(std::string_view text);  // 0 if there are too many
+  trace::StringId Intern(std::string_view text);  // 0 if there are too many names
   const ConsumerCounts& counts() const { return counts_; }
   void set_offset_ns(int64_t offset) { options_.offset_ns = offset; }
   void set_call_sites(bool on) { options_.call_sites = on; }

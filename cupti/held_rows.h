@@ -1,7 +1,7 @@
 // Holds activities of a process that has not used a GPU yet: API calls that only query, and
-// counters. They are kept until the process first uses a GPU. If there are more than kMost, all
+// counters. These are kept until the process first uses a GPU. If there are more than kMost, all
 // held API calls are dropped, and if that is not enough, all held counters. Dropped activities are
-// counted. Those that use the GPU are never dropped.
+// counted. Activities that use the GPU are never dropped.
 //
 //   held.Add(activities);             // before the first use
 //   Write(held.Take(activities));     // at the first use: the kept activities, then `activities`

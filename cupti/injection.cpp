@@ -215,7 +215,9 @@ File& TheFile() {
 }
 
 std::mutex g_mutex;
-pid_t g_process = 0;  // the recorded process; in a forked child the mutexes may stay locked
+// The recorded process. A forked child compares this with its own id before it locks a mutex,
+// because the child's copies of the mutexes may stay locked.
+pid_t g_process = 0;
 Report g_report;
 
 // Takes samples of NVML's memory figures for the GPUs of this process.

@@ -23,8 +23,8 @@ class MappedFile {
 
   // Creates an empty file and replaces an existing one.
   bool Create(const char* path, size_t most_bytes);
-  // Makes the first `bytes` writable. Returns false if the disk is full. Makes a system call only
-  // if they are not yet reserved. Any thread.
+  // Makes the first `bytes` bytes writable. Returns false if the disk is full. Makes a system call
+  // only if these bytes are not all reserved yet. Callable from any thread.
   bool Reserve(size_t bytes);
   size_t reserved() const { return reserved_.load(std::memory_order_acquire); }
   // Shortens the file to the first `bytes` bytes.

@@ -4,7 +4,8 @@
 //
 //   MarksFile& file = MarksFile::The();
 //   file.Begin(path, clock);
-//   file.Put('M', device, requests, file.Now(), {name});
+//   const int64_t arguments[] = {name};
+//   file.Put('M', device, requests, file.Now(), arguments);
 //   file.End();
 //
 // Thread-safe. A forked child writes nothing.
@@ -35,7 +36,7 @@ class MarksFile {
   void Silence() { on_.store(false, std::memory_order_relaxed); }
 
   bool on() const { return on_.load(std::memory_order_relaxed); }
-  // Returns whether writing has stopped because the file had no room for a line.
+  // Returns whether writing has stopped because the file had no space for a line.
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
   int64_t Now() const;
 

@@ -115,7 +115,8 @@ int Push(const char* name) {
   return static_cast<int>(thread.open.size()) - 1;
 }
 
-// For ranges that begin in another form. PyTorch's operators have none, but Pop() must match them.
+// Called for ranges that begin through NVTX's other functions. PyTorch's operators do not use them,
+// but such a range must be pushed, too, because Pop() is called at its end.
 int PushOther(const void*) { return Push(nullptr); }
 
 int Pop() {

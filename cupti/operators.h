@@ -10,8 +10,8 @@ namespace vramscope::cupti {
 std::string_view OperatorOfRange(std::string_view range);
 
 // Returns the number of the operator that this thread runs (profiler/program/history_stacks.h), or
-// 0. If that operator only allocates the result of an operator that called it, returns the caller.
-// Takes no lock.
+// 0. If that operator only allocates the result of an operator that called it, returns the number
+// of the caller. Takes no lock.
 uint16_t OperatorHere();
 // Appends the names of operators that were not written yet.
 bool WriteOperators(int fd);

@@ -95,8 +95,8 @@ struct PythonFrames {
   PyObject* (*CallerOf)(PyObject* frame) = nullptr;
   PyObject* (*CodeOf)(PyObject* frame) = nullptr;
   int (*LineOf)(PyObject* frame) = nullptr;
-  // Return whether the garbage collector was enabled before. Null in Python 3.9, where reading a
-  // frame creates no object.
+  // Return whether the garbage collector was enabled before. These pointers are null in Python 3.9,
+  // where reading a frame creates no object and so cannot start the collector.
   int (*DisableCollector)() = nullptr;
   int (*EnableCollector)() = nullptr;
 

@@ -50,13 +50,13 @@ class Ref {
   PyObject* object_;
 };
 
-// The object that autograd keeps for a saved tensor. Autograd releases the tensor when the object
-// dies.
+// The object that autograd keeps instead of a saved tensor. It owns a reference to the tensor until
+// autograd releases the object.
 struct Saved {
   PyObject* tensor;
-  uint64_t address;  // address of its block; 0: not on a GPU
+  uint64_t address;  // address of the tensor's block; 0: not on a GPU
   int64_t number;
-  int64_t module;  // module that saved it
+  int64_t module;  // module that saved the tensor
   int64_t version;
 };
 
@@ -79,7 +79,8 @@ struct State {
     uint64_t address;
     int64_t number;
   };
-  std::vector<Told> kept;  // saved since the last mark, by number; address 0: already released
+  // The tensors saved since the last mark, ordered by number. Address 0: already released.
+  std::vector<Told> kept;
   std::vector<int64_t> released;
   int64_t numbers = 0;
   bool in_backward = false;
@@ -419,8 +420,8 @@ PyObject* DoPack(PyObject*, PyObject* tensor) {
 }
 
 // unpack(key): called when autograd needs the tensor. Returns a new tensor each time, because
-// autograd attaches its graph node to the returned tensor. If the key owned that tensor, they would
-// keep each other alive.
+// autograd attaches its graph node to the returned tensor. If the key owned that tensor, the key
+// and the tensor would keep each other alive.
 PyObject* DoUnpack(PyObject*, PyObject* key) {
   const PythonApi& py = Py();
   State& s = The();
@@ -509,8 +510,9 @@ VRAMSCOPE_EXPORTED const void* vramscope_marks_methods() { return g_methods.data
 
 // Call before any of the functions, with the interpreter's lock held. `tensor` and `parameter`:
 // PyTorch's classes. `current_device`: PyTorch's function. `count`: the hooks' function that counts
-// a device's allocations and frees, or null if the allocator counts them. `address`: their function
-// that returns a tensor's address. `object_bytes`: the size of an `object`. Returns 1 on success.
+// a device's allocations and frees, or null if the allocator counts them. `address`: the hooks'
+// function that returns a tensor's address. `object_bytes`: the size of an `object`. Returns 1 on
+// success.
 VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* parameter,
                                                PyObject* current_device, PyObject* count,
                                                PyObject* address, int devices,
@@ -560,6 +562,6 @@ VRAMSCOPE_EXPORTED int vramscope_marks_prepare(PyObject* tensor, PyObject* param
 VRAMSCOPE_EXPORTED int vramscope_marks_begin(const char* path, uint64_t (*clock)()) {
   return MarksFile::The().Begin(path, clock) ? 1 : 0;
 }
-// Returns 1 if there was no room for a mark. No marks are written from then on.
+// Returns 1 if the file had no space for a mark. No marks are written from then on.
 VRAMSCOPE_EXPORTED int vramscope_marks_failed() { return MarksFile::The().failed() ? 1 : 0; }
 VRAMSCOPE_EXPORTED void vramscope_marks_end() { MarksFile::The().End(); }

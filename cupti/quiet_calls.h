@@ -14,7 +14,7 @@ inline constexpr uint32_t kQuietRuntimeCalls[] = {
     10,  11,  12,  209,  // cudaGetLastError, PeekAtLastError, GetErrorString, GetErrorName
     15,  336,            // cudaFuncGetAttributes, cudaGetFuncBySymbol
     16,  17,             // cudaSetDevice, cudaGetDevice
-    151, 200, 205,       // cudaPointerGetAttributes, DeviceGetAttribute, its stream priorities
+    151, 200, 205,       // cudaPointerGetAttributes, DeviceGetAttribute, GetStreamPriorityRange
     207, 210, 251,       // cudaOccupancyMaxActiveBlocksPerMultiprocessor
     329, 432, 433,       // cudaOccupancy...: shared memory, clusters
     317,                 // cudaStreamIsCapturing

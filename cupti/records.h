@@ -21,8 +21,8 @@ enum Kind : uint32_t {
   kSynchronization = 38,
   kExternalCorrelation = 39,
   kMemory2 = 49,
-  // Operands of the kernel, memcpy or memset in the record before. Only the emulated libcupti
-  // writes these records, if it delivers records at once.
+  // Operands of the kernel, memcpy or memset in the preceding record. Only the emulated libcupti
+  // writes these records, and only if it delivers each record when it is made (Options::at_once).
   kOperands = 0x5653,
 };
 

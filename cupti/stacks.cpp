@@ -74,7 +74,7 @@ Stacks::Stacks() {
   void* const at = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED) return;
-  madvise(at, kBytes, MADV_NOHUGEPAGE);  // usually little of it is used
+  madvise(at, kBytes, MADV_NOHUGEPAGE);  // usually only a small part of the mapping is used
   memory_ = static_cast<uint8_t*>(at);
   memory_bytes_ = kBytes;
   // All-zero memory is the initial state of each array.

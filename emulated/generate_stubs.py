@@ -105,7 +105,8 @@ def assembler(soname, functions, data, succeeding, outputs):
 
 
 def version_script(node, names, extra):
-    """Hand-written names that are not in the list (extra) get the library's node."""
+    """Returns the version script. `extra` are hand-written names that are not in the list; they get
+    the library's version node."""
     by_node = {}
     for name, (own, _) in names.items():
         by_node.setdefault(own, []).append(name)

@@ -42,7 +42,8 @@ struct Options {
   std::optional<run::Assumption> context_said;
 };
 
-// Parses the size of a CUDA context. Instead of a size, the text may name a GPU.
+// Parses the size of a CUDA context. If the text names a GPU instead, returns the size of that
+// GPU's context.
 absl::StatusOr<run::Assumption> ParseContext(const std::string& text) {
   const absl::StatusOr<std::string> written = run::DeviceTextOf(text);
   const absl::StatusOr<run::DeviceProfile> device =
@@ -78,8 +79,9 @@ absl::Status Append(const std::string& path, const std::string& text) {
   return close(fd) == 0 || !status.ok() ? status : failed();
 }
 
-// Prints the verdict and returns the exit status. If there is a budget for host memory, judges that
-// as well. `whole` is the trace with all processes and devices. `more` is added to the JSON.
+// Prints the verdict and returns the exit status. If there is a budget for host memory, also judges
+// the host memory. `whole` is the trace with all processes and devices. `more` is added to the
+// JSON.
 ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string& what,
              const Options& options, const Json& more = Json::object()) {
   std::optional<JudgedHost> host;
@@ -118,7 +120,8 @@ ExitCode JudgeAndSay(const std::string& file, const std::string& what,
   return Say(*judged, whole, what, options);
 }
 
-// Each process must fit the budget by itself, so the one that needs the most memory decides.
+// Each process must fit the budget by itself, so the verdict is that of the process that needs the
+// most memory.
 ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
                       const Options& options) {
   const std::shared_ptr<const trace::Trace> whole = program::JoinRuns(seen);

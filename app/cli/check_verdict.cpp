@@ -50,8 +50,9 @@ run::Assumption ContextOf(const trace::Trace& trace) {
 // Returns OK, or an error that says why the trace can't be compared with a budget.
 absl::Status Comparable(const trace::Trace& trace) {
   if (trace.segments.size() > 0) return absl::OkStatus();
-  // A plan or a recording without allocations needs only its context, unless its first allocation
-  // failed. If an imported file has no allocations, they may not have been recorded.
+  // A plan or a recording without allocations needs only the memory of its CUDA context, unless its
+  // first allocation failed. If an imported file has no allocations, they may not have been
+  // recorded.
   const auto& kinds = trace.events.kind;
   const bool allocated_nothing =
       trace.allocations.size() == 0 && trace.info.backend == trace::Backend::kImported &&

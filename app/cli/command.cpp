@@ -20,7 +20,8 @@ namespace {
 
 CapturedOutput* captured = nullptr;
 
-// A message in the language of the terminal, also in a process whose results stay English.
+// Returns the message in the language of the terminal, even if the results of this process stay in
+// English.
 std::string ForTerminal(std::string_view message) {
   const i18n::InLanguage translated;
   return i18n::KeepsEnglish() ? i18n::Shown(message) : std::string(message);

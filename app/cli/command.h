@@ -30,8 +30,8 @@ enum ExitCode : int {
 struct Context {
   std::string program;  // argv[0]
   int exit_code = kDone;
-  // For `plan` and `record`: the program and its arguments, which follow the first "--".
-  bool has_program = false;
+  bool has_program = false;  // the command line has a "--"
+  // The words after the first "--". For `plan` and `record`: the program and its arguments.
   std::vector<std::string> after_dashes;
 };
 
@@ -47,8 +47,9 @@ ExitCode ReportError(const absl::Status& status);
 void Note(std::string_view message);
 // Prints a warning as a note. Warnings from traces are in English, and are translated here.
 void NoteWarning(const std::string& warning);
-// The prefix that marks a note as an error. Parent processes search stderr for it: those that parse
-// the output run this program in English (--json without --lang, or --lang en).
+// The prefix that marks a note as an error. Parent processes search stderr for this prefix. They
+// run this program in English (--json without --lang, or --lang en), so the prefix is not
+// translated.
 inline constexpr std::string_view kErrorPrefix = TEXT_MARK("error: ");
 void NoteError(std::string_view message);
 
@@ -98,9 +99,9 @@ void AddCommand(CLI::App& app, const CommandEntry& entry, Context& context);
 // "nan".
 std::function<std::string(const std::string&)> NumberBetween(double least, double most);
 
-// Refuses empty values of the app's own options; AddCommand() refuses those of a command's
-// options. Without this, `--device "$GPU"` would select the default GPU if the variable is not
-// set.
+// Refuses empty values of the app's own options. AddCommand() refuses empty values of a command's
+// options. If empty values were allowed, `--device "$GPU"` would select the default GPU when the
+// variable is not set.
 void RefuseEmptyValues(CLI::App& app);
 // Splits "--name=" into "--name" and "", because CLI11 would take the next argument as the value.
 // Arguments after "--" stay unchanged. Returns the arguments in reverse order, as CLI11 expects.

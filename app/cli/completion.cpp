@@ -38,7 +38,8 @@ std::vector<std::string> Names(const CLI::Option& option) {
 
 bool HasValue(const CLI::Option& option) { return option.get_expected_max() > 0; }
 
-// Returns the values that the option allows, or nothing if it takes any, such as any file name.
+// Returns the values that the option allows, or nothing if it allows any value, such as any file
+// name.
 std::vector<std::string> Choices(const CLI::Option& option) {
   std::vector<std::string> choices;
   for (const std::string& name : option.get_lnames()) {

@@ -40,8 +40,8 @@ struct Bound {
   }
 };
 
-// Stores the comparison sign of `text`, or `otherwise`, in `bound`. Returns the text after the
-// sign.
+// Stores the comparison sign at the begin of `text` in `bound`, or `otherwise` if there is no sign.
+// Returns the text after the sign.
 std::string TakeSign(std::string text, std::string_view otherwise, Bound& bound) {
   const size_t end = std::min(text.find_first_not_of("<>="), text.size());
   bound.sign = end == 0 ? std::string(otherwise) : text.substr(0, end);

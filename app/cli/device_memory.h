@@ -15,7 +15,8 @@ Json DeviceMemoryJson(const trace::Trace& trace, const explain::DeviceMemory& me
 std::string DeviceMemoryText(const explain::DeviceMemory& memory);
 // Returns null if the driver's allocations were not recorded.
 Json HostMemoryJson(const trace::Trace& trace);
-// Returns e.g. "largest: 4.00 GiB pinned at train.py:88 main", printable. `host` must have sites.
+// Returns for example "largest: 4.00 GiB pinned at train.py:88 main", with control characters
+// escaped. `host` must have sites.
 std::string LargestText(const analysis::HostMemory& host);
 // Returns the largest call sites of `host`, at most ten.
 Json HostSitesJson(const analysis::HostMemory& host);

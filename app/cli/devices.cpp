@@ -43,7 +43,8 @@ ExitCode ShowPresets(bool as_json) {
     const absl::StatusOr<run::ModelConfig> model = run::ParseModelConfig(preset.config_json);
     if (!model.ok()) return ReportError(absl::InternalError(model.status().message()));
     const estimate::WeightCount count = estimate::CountWeights(*model);
-    const bool counted = model->family != run::Family::kOther;  // other families: only plans count
+    // Only a plan can count the weights of other families.
+    const bool counted = model->family != run::Family::kOther;
     const Json config = Json::parse(preset.config_json);
     const Json defaults = config.value("vramscope_defaults", Json::object());
     list.push_back(

@@ -82,7 +82,7 @@ DeviceDiff TotalsOf(analysis::DevicePair of) {
   return d;
 }
 
-// The traces of each device in A and B. There are no totals of several devices.
+// A pair of traces for each device that A and B contain. Devices are not added up.
 struct Pairs {
   std::vector<analysis::DevicePair> pairs;
   size_t shown = 0;  // the device of B whose `peak` is shown
@@ -101,7 +101,8 @@ absl::StatusOr<Pairs> OpenPairs(const Options& options) {
   return out;
 }
 
-// Returns the figures of the shown device. With several devices, also lists those of each.
+// Returns the figures of the shown device. If there are several devices, also lists the figures of
+// each device.
 template <class Of, class ToJson>
 Json DevicesJson(const std::vector<Of>& devices, size_t shown, bool equal, ToJson json_of) {
   Json json = json_of(devices[shown]);

@@ -116,7 +116,7 @@ Json PieceJson(const explain::SegmentView::Piece& piece) {
 }
 
 Json SegmentJson(const explain::Fragmentation& f, const explain::SegmentView& s) {
-  Json owner;  // the owner of a private pool
+  Json owner;  // the owner of the segment's private pool; null: none
   for (const explain::PoolOwner& o : f.owners) {
     if (o.device == s.device && o.mempool == s.mempool) owner = o.name;
   }

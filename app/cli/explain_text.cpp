@@ -38,7 +38,7 @@ std::string More(size_t all, size_t shown, std::string (*text)(size_t count)) {
   return all > shown ? fmt::format("  ({})\n", text(all - shown)) : "";
 }
 
-// Returns how many of the bytes were recorded, made or modelled.
+// Returns how many of the bytes are of each EvidenceKind: recorded, made or modelled.
 std::string EvidenceText(const std::vector<explain::EvidenceShare>& shares) {
   std::string text;
   for (const explain::EvidenceShare& share : shares) {

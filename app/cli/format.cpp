@@ -30,7 +30,7 @@ std::pair<uint32_t, size_t> FirstCharacter(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return {0, 0};
     character = character << 6 | (byte(i) & 0x3f);
   }
-  // a character below the least one for its length has a shorter encoding, so the text is invalid
+  // a character below this minimum must be encoded in fewer bytes, so the text is invalid
   constexpr uint32_t kLeast[] = {0, 0, 0x80, 0x800, 0x10000};
   const bool surrogate = character >= 0xd800 && character <= 0xdfff;
   if (character < kLeast[length] || character > 0x10ffff || surrogate) return {0, 0};

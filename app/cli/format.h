@@ -26,7 +26,7 @@ class Table {
     std::string title;
     Align align = kLeft;
     bool whole = false;  // the column is never cut
-    size_t least = 0;    // minimum width in columns of the terminal, if it fits
+    size_t least = 0;    // minimum width in columns of the terminal, if the terminal is wide enough
   };
   explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
   void Row(std::vector<std::string> cells);

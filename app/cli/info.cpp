@@ -47,8 +47,9 @@ std::string_view KindOf(const trace::Trace& trace) {
   return "recording";
 }
 
-// Formats from profiler/importers/snapshot.cpp. A .trace contains the finished English text, which
-// is translated with them. The texts of other importers have no placeholders.
+// The format strings of profiler/importers/snapshot.cpp. A .trace contains only the finished
+// English text, so the translation needs these strings to find the values in the text. The texts of
+// other importers have no placeholders.
 constexpr std::string_view kSources[] = {
     TEXT_MARK("CUDA memory snapshot ({})"),
     TEXT_MARK("CUDA memory snapshot (a list of segments; {})"),
@@ -192,7 +193,7 @@ std::vector<std::string> DeviceNames(const trace::Trace& trace) {
   return names;
 }
 
-// How many allocations and bytes one rule of the importer has given a category.
+// How often the importer applied one of its rules.
 struct RuleUse {
   uint64_t allocations = 0, bytes = 0;  // allocations whose initial category the rule set
   uint64_t retags = 0, phases = 0, steps = 0;

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::string_view kCancelled = TEXT_MARK("cancelled");
 constexpr std::string_view kNothingWritten = TEXT_MARK("; nothing was written");
-// Their translations, which the signal handler can't look up. Null: English.
+// The translations of the two texts above, because a signal handler can't look them up. Null: the
+// texts stay in English.
 std::atomic<const std::string*> g_cancelled = nullptr, g_nothing_written = nullptr;
 
 // Calls only functions that are allowed in a signal handler.

@@ -168,7 +168,8 @@ ExitCode ShowSums(const Facts& facts, const Options& options) {
                {i18n::Text("Share"), Table::kRight},
                {i18n::Text("Count"), Table::kRight},
                {i18n::Format("By {}", options.by)}});
-  const bool ours = options.by == "phase" || options.by == "kind";  // vramscope's own words
+  // The names are vramscope's own words, not names from the file.
+  const bool ours = options.by == "phase" || options.by == "kind";
   for (size_t i = 0; i < std::min(options.top, sums.size()); ++i)
     table.Row({Duration(sums[i].takes_ns), fmt::format("{:.1f} %", 100.0 * all.share(sums[i])),
                Count(sums[i].count),

@@ -103,7 +103,8 @@ void TranslateTexts(CLI::App& app) {
   app.description(Translated(app.get_description()));
   app.footer(Translated(app.get_footer()));
   for (CLI::Option* option : app.get_options()) {
-    // Not in the option itself, whose type completions read.
+    // Sets the translated type only in the formatter, because completions read the type of the
+    // option itself.
     const std::string type = option->get_type_name();
     if (!type.empty()) app.get_formatter()->label(type, TypeText(type));
     option->description(Translated(option->get_description()));

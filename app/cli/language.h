@@ -13,10 +13,10 @@
 namespace vramscope::cli {
 
 // Reads the language from `--lang NAME`, or without it from LC_ALL, LC_MESSAGES and LANG. Output
-// for programs (--json, `mcp`, `describe`) is translated only with --help. `--lang` beside --json
-// chooses the language of errors and warnings; the window runs its commands in this way. Moves the
-// value of --lang from argv to `language`, which stays empty without --lang. Returns false after
-// reporting an unknown name.
+// for programs (--json, `mcp`, `describe`) is translated only with --help. With --json, `--lang`
+// chooses the language of errors and warnings; the window runs its commands with both options.
+// Moves the value of --lang from argv to `language`, which stays empty without --lang. Returns
+// false after reporting an unknown name.
 bool TranslateOutput(int& argc, char** argv, std::string& language);
 
 // Begins to translate output, except with --json. `selfcheck` first compares the English output of

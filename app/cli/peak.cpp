@@ -33,8 +33,8 @@ struct Options {
   bool json = false;
 };
 
-// Live bytes whose sizes come from a model instead of the run. Each explanation in the plan has a
-// group; the largest group is first.
+// Live bytes whose sizes come from a model instead of the run, for one explanation (Evidence::text)
+// of the plan. ModelledOf() returns the largest group first.
 struct ModelledBytes {
   trace::Evidence evidence;
   uint64_t bytes = 0, count = 0;

@@ -23,7 +23,7 @@ struct Options {
   ProgramOptions program;
   RunOutput output;
   std::string backend = "plan", python;
-  std::string with;  // versions of a package; each is planned
+  std::string with;  // a package and its versions; the program is planned with each version
 };
 
 void AddOutput(CLI::App& command, RunOutput& output) {

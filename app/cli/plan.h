@@ -10,7 +10,8 @@
 namespace vramscope::cli {
 
 struct RunOutput {
-  // no trace is written if it is empty; with "-", standard output has only the trace
+  // The file to which the trace is written. "": no trace is written. "-": the trace is written to
+  // standard output, and nothing else is.
   std::string trace_path;
   bool json = false;
 };

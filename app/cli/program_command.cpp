@@ -263,7 +263,8 @@ absl::StatusOr<run::DeviceProfile> DeviceOf(const ProgramOptions& options) {
   return run::FindDevice(*device);
 }
 
-// Returns the command that writes the recorded part to the output file if this process is killed.
+// Returns a command that writes the recorded part to the output file. The command is needed if this
+// process is killed.
 std::vector<std::string> IfKilled(const std::string& folder, const run::DeviceProfile& device,
                                   const RunOutput& output, bool planned) {
   if (output.trace_path.empty() || output.trace_path == "-") return {};
@@ -466,8 +467,7 @@ void AddProgramOptions(CLI::App& command, ProgramOptions& options, bool planned)
           "instead of -- PROGRAM: read a folder that --keep wrote, even if the run was killed")
       ->excludes("--keep")
       ->type_name("FOLDER");
-  // The window passes --outcome. It reads the folder of --keep while the program
-  // runs.
+  // The window passes --outcome. While the program runs, the window reads the folder of --keep.
   command.add_option("--outcome", options.outcome)->group("");
 }
 
@@ -587,7 +587,7 @@ ExitCode RunProgram(const std::vector<std::string>& command, const ProgramOption
     outcome = remote           ? program::LaunchRemote(options.remote, launch)
               : options.stream ? program::LaunchForRemote(*platform, launch, g_interrupts)
                                : program::Launch(*platform, launch);
-    isolation->reset();  // takes a while; until then, a signal must not end this process
+    isolation->reset();  // takes a while; a signal must not end this process before it is done
   }
   if (options.stream || !options.serve.empty()) return kDone;
   if (!options.outcome.empty()) {

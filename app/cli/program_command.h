@@ -36,12 +36,13 @@ struct ProgramOptions {
   bool stream = false;                // this process was started by --host on another computer
   bool watch = false;                 // plan again whenever a file is saved
   std::string keep;                   // folder for the output of the hooks
-  std::string from;                   // a folder with the output of the hooks: nothing is started
+  std::string from;                   // a folder with the output of an earlier run's hooks; if set,
+                                      // no program is started
   // The file to which program::OutcomeJson is written; if set, no trace is read or written.
   std::string outcome;
   uint64_t memory_bytes = 0;  // memory of the planned GPU; 0: as in the device table
   std::optional<uint64_t>
-      context_bytes;  // size of the CUDA context within that memory; unset: as in the device table
+      context_bytes;  // size of the CUDA context in the GPU's memory; unset: as in the device table
 };
 // The options that have no effect without a program.
 inline constexpr const char* kProgramOptionNames[] = {

@@ -1,8 +1,8 @@
 // Makes environments with another version of a package for `plan --with`. An environment is a
 // folder that comes first on PYTHONPATH. The folder contains that version, and its requirements if
 // the program's own environment lacks them. It never contains PyTorch. pip makes the environments
-// with the user's settings. They are kept in $XDG_CACHE_HOME/vramscope/environments. The user's own
-// environment is not changed.
+// with the user's settings. The environments are kept in $XDG_CACHE_HOME/vramscope/environments.
+// The user's own environment is not changed.
 //
 //   ASSIGN_OR_RETURN(ProgramEnvironments all, ProgramEnvironments::Of(command));
 //   ASSIGN_OR_RETURN(ProgramEnvironment one, all.Get("transformers", "4.51.0"));

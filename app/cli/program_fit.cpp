@@ -101,7 +101,7 @@ class ProgramFit {
     return !program::WhyExcluded(all_, switches_[a].name, switches_[b].name).empty();
   }
 
-  // Finds the toggles that apply to the program. Its first plan reports them.
+  // Finds the toggles that apply to the program. The program's first plan reports them.
   void FindSwitches() {
     for (const ToggleReport& report : start_.toggles) {
       const Toggle* const toggle = program::FindToggle(all_, report.name);
@@ -263,7 +263,7 @@ class ProgramFit {
     }
     return text + "\n" + Footer(fitted);
   }
-  // How the plans were made.
+  // Returns the last lines of the output, which say how the plans were made.
   std::string Footer(const fit::SwitchesFitted& fitted) const {
     std::string text;
     if (!plans_.cold().empty())

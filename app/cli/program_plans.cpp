@@ -20,8 +20,8 @@ namespace vramscope::cli {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
-// The memory of the planned GPU. It is large, because the need of a program that runs out of memory
-// would stay unknown.
+// The memory of the planned GPU. It is so large that no program runs out of memory. Otherwise, the
+// memory that the program needs would stay unknown.
 constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr char kModules[] = "/first/modules.json";  // within the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
@@ -215,7 +215,7 @@ absl::StatusOr<ProgramPlan> ProgramPlans::Run(const ProgramQuestion& question,
   if (!seen.ok()) {
     plan.planned.error = ErrorOf(*outcome);
   } else if (outcome->status != kDone && outcome->status != kNo && plan.planned.error.empty()) {
-    // The program failed early, so its needs are unknown.
+    // The program failed early, so the memory that it needs is unknown.
     plan.planned.error = ErrorOf(*outcome);
   }
   plan.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -36,7 +36,7 @@ struct ProgramQuestion {
 };
 
 struct ProgramPlan {
-  // has an error if there is no plan, or if it does not match the question
+  // has an error if there is no plan, or if the plan does not match the question
   fit::Planned planned;
   std::map<std::string, uint64_t> categories;  // bytes of each category at the peak
   std::string peak_phase;                      // "backward"
@@ -67,8 +67,8 @@ class ProgramPlans {
   absl::StatusOr<std::vector<ProgramPlan>> All(const std::vector<ProgramQuestion>& questions);
 
   std::function<void(size_t done, size_t all)> progress = {};  // called several times a second
-  // All() calls these when a plan begins and when it is complete. It does not call them for a plan
-  // that it had made before.
+  // All() calls `began` when a plan begins, and `arrived` when it is complete. For a plan that was
+  // made before, it calls neither.
   std::function<void(const ProgramQuestion&)> began = {};
   std::function<void(const ProgramQuestion&, const ProgramPlan&)> arrived = {};
   int plans() const { return plans_; }  // number of plans made, also on smaller GPUs

@@ -12,8 +12,8 @@
 namespace vramscope::cli {
 namespace {
 
-// Why the modules of a program can't be imported beforehand, as emulated/python/vramscope/warm.py
-// writes it.
+// The reasons why the modules of a program can't be imported beforehand, as
+// emulated/python/vramscope/warm.py writes them.
 constexpr std::string_view kReasons[] = {
     TEXT_MARK("the program sets {} before it imports torch"),
     TEXT_MARK("the program starts threads before it uses CUDA"),

@@ -1,10 +1,10 @@
 // Starts the warm process, which imports the program's modules. Later plans of the program are
-// forked from it (profiler/program/warm.h). It is a separate process, which runs `plan --serve`.
+// forked from the warm process (profiler/program/warm.h), which runs `plan --serve`.
 //
 //   ProgramServer server;
 //   server.Start(words, command, modules);   // once the first plan has written its modules
 //   while (!server.Settled()) Wait();
-//   words.insert({"--warm", server.socket()});
+//   words.insert(words.end(), {"--warm", server.socket()});
 //
 // Main thread only.
 #pragma once

@@ -37,7 +37,7 @@ using TracePointer = std::shared_ptr<const trace::Trace>;
 struct VersionRow {
   std::string version;
   ProgramEnvironment environment;
-  std::optional<PlanFigures> figures;  // nullopt: see the error
+  std::optional<PlanFigures> figures;  // nullopt: `error` says why
   std::string error;
   double seconds = 0;
 };

@@ -140,7 +140,7 @@ class ProgramWatch {
       if (error.empty() && !outcome.notes.empty()) error = {outcome.notes.back()};
       for (const std::string& path : TracebackFiles(outcome.printed))
         if (path.find("-packages/") == std::string::npos) files_.Add(path);
-      now.reset();  // what it needs is unknown
+      now.reset();  // the memory that the program needs is unknown
     } else if (outcome.status == kNo && plan->planned.out_of_memory) {
       error = {i18n::Text("out of memory: an allocation fails on this GPU")};
     } else if (outcome.status == kNo && !plan->planned.error.empty()) {

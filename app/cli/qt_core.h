@@ -5,9 +5,9 @@
 
 namespace vramscope::cli {
 
-// Stores argc and argv, which must outlive the application. Selects Qt's own event loop with
-// QT_NO_GLIB, because GLib ends the process if an allocation fails. Then removes QT_NO_GLIB, so
-// that child processes get the original environment.
+// Stores argc and argv, which must outlive the application. Sets the variable QT_NO_GLIB to select
+// Qt's own event loop, because GLib ends the process if an allocation fails. Then removes the
+// variable, so that child processes get the original environment.
 class QtCore {
  public:
   QtCore() : application_(argc_, argv_) {

@@ -1,4 +1,5 @@
-// Formats as JSON why memory was released to the device, and the GPU size that follows from it.
+// Formats two results as JSON: why memory was released to the device, and the memory that the
+// device has for segments.
 #pragma once
 
 #include "app/cli/command.h"

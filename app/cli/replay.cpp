@@ -293,7 +293,8 @@ std::string Text(const Results& results) {
   return text;
 }
 
-// Returns the figures of the shown device. With several devices, also lists those of each.
+// Returns the figures of the shown device. If there are several devices, also lists the figures of
+// each device.
 Json ToJson(const std::vector<Results>& devices, std::optional<uint8_t> shown) {
   const auto of = std::ranges::find_if(
       devices, [&shown](const Results& r) { return shown && r.device == *shown; });

@@ -158,7 +158,8 @@ std::string ReasonsText(const std::vector<ToggleReport>& reports) {
 }
 
 std::string ShortPlace(const std::string& where) {
-  constexpr std::string_view kEnvironment = TEXT_MARK("environment");  // the variables
+  // The place of a toggle that sets environment variables.
+  constexpr std::string_view kEnvironment = TEXT_MARK("environment");
   if (where == kEnvironment) return i18n::Text(kEnvironment);
   return std::filesystem::path(where).filename().string();
 }

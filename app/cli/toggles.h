@@ -24,7 +24,7 @@ std::string EffectText(const fit::Planned& without, const fit::Planned& with);
 Json EffectJson(const fit::Planned& without, const fit::Planned& with);
 
 // Returns two tables of toggles with reasons. The first lists the toggles that the program already
-// uses. The second lists the others that do not apply or were not applied.
+// uses. The second lists the other toggles that do not apply or were not applied.
 std::string ReasonsText(const std::vector<program::ToggleReport>& reports);
 
 // Returns the reports of the toggles that are on. If `all`, returns the reports of all toggles.

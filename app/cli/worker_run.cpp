@@ -142,7 +142,7 @@ absl::Status Planner::Drain(const std::function<std::optional<Job>()>& next,
     const Progress now = progress();
     bar.Show(now.share, now.text);
   };
-  int unseen = 0;  // results that have not been passed on yet
+  int unseen = 0;  // number of results that have not been passed to `finished` yet
   std::function<void()> fill = [&] {
     show();
     for (;;) {

@@ -1,6 +1,6 @@
 // libvramscope-newer.so: functions that bundled libraries need and glibc 2.35 lacks.
-// packaging/bundle.py links it to those libraries. If the computer's C library has one of these
-// functions, the C library's function is used.
+// packaging/bundle.py links it to the bundled libraries. If the computer's C library has one of
+// these functions, the C library's function is used.
 #include <stdlib.h>
 #include <unistd.h>
 

@@ -1,11 +1,12 @@
 // This is bin/vramscope of an installed tree that has its own Qt (packaging/). It executes
 // lib/vramscope/vramscope.
 //
-// If the computer has its own OpenGL, X11, Wayland, fontconfig and the like, these must be used,
-// because its graphics driver was built with them. For computers without them, the tree has a copy
-// of each: lib/vramscope/fallback/NAME/NAME. The loader cannot be told to search a folder last. So
-// this program finds out which libraries are missing, and adds their folders to LD_LIBRARY_PATH.
-// vramscope restores that variable at its start (profiler/base/install_paths.h).
+// If the computer has its own OpenGL, X11, Wayland, fontconfig or a similar library, that library
+// must be used, because the computer's graphics driver was built with it. For computers without
+// such a library, the tree has a copy: lib/vramscope/fallback/NAME/NAME. The loader has no option
+// to search a folder last. So this program finds out which libraries are missing, and adds their
+// folders to LD_LIBRARY_PATH. vramscope restores that variable at its start
+// (profiler/base/install_paths.h).
 //
 // This program needs only the C library, even an old version, so that it can report that the C
 // library is too old for vramscope.

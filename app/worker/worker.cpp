@@ -31,8 +31,8 @@ namespace {
 constexpr int kExitOk = 0;
 constexpr int kExitBadInput = 3;
 constexpr uint32_t kProtocol = 1;
-// Only a faulty client lets more runs wait. Beyond this, the oldest waiting runs end with an
-// error.
+// The maximum number of waiting runs. Only a faulty client requests more. Then the oldest waiting
+// runs end with an error.
 constexpr size_t kMaxWaiting = 64;
 
 struct Job {
@@ -113,7 +113,7 @@ class Session {
         waiting_.pop_front();
         current_ = job.tag;
         running_ = true;
-        // If a newer run is waiting, this run is cancelled at once.
+        // If a newer run is waiting, this run is cancelled immediately.
         cancel_ = job.cancelled || !waiting_.empty();
       }
       for (const uint64_t tag : refused)

@@ -1,6 +1,6 @@
 // File functions that the C library exports under these names since 2.33 (README.md). In older
-// versions, the headers call __xstat and so on instead, which have one more parameter: the version
-// of struct stat (1 on x86-64).
+// versions, the headers call other functions instead, such as __xstat for stat. These have one more
+// parameter: the version of struct stat (1 on x86-64).
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ VRAMSCOPE_NEWER int fstat(int file, struct stat* to) { return __fxstat(kVersion,
 VRAMSCOPE_NEWER int fstatat(int folder, const char* path, struct stat* to, int flags) {
   return __fxstatat(kVersion, folder, path, to, flags);
 }
-// On x86-64 both structures are the same.
+// On x86-64, struct stat and struct stat64 are the same.
 VRAMSCOPE_NEWER int stat64(const char* path, struct stat64* to) {
   return __xstat(kVersion, path, reinterpret_cast<struct stat*>(to));
 }

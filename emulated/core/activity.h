@@ -80,7 +80,7 @@ struct MemoryActivity {
   uint64_t address = 0, bytes = 0;  // bytes 0: the size of freed memory is unknown
   int device = 0;
   int64_t begin_ns = 0, end_ns = 0;
-  const void* caller = nullptr;  // address in the code that called; null: unknown
+  const void* caller = nullptr;  // address in the code that made the call; null: unknown
 };
 
 struct Synchronization {
@@ -91,7 +91,7 @@ struct Synchronization {
 };
 
 // The times of a repeated move of the clock (vramscope_emulated_repeat): the begin and end of the
-// work, then those of the host's call. For a wait, both intervals are equal.
+// work, then the begin and end of the host's call. For a wait, both intervals are equal.
 struct RepeatedMove {
   int64_t start_ns = 0, end_ns = 0;
   int64_t call_begin_ns = 0, call_end_ns = 0;

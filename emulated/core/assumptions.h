@@ -26,8 +26,9 @@ struct Stub {
 
   const char* library;
   const char* function;
-  int64_t answer;  // the status that it returns; 0: success
-  // The size of the result to which each of the first parameters points, or 0 if it points to none.
+  int64_t answer;  // the status that the function returns; 0: success
+  // For each of the first parameters: the size of the result to which it points, or 0 if it does
+  // not point to a result.
   uint8_t output_bytes[8] = {};
 };
 // Records a call of the stub.

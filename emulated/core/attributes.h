@@ -3,7 +3,7 @@
 //
 //   int sms = AttributeOf(device, Attribute::kMultiprocessors);
 //
-// All other attributes are 0, which means that the GPU lacks the feature.
+// An attribute that is not listed here is 0, which means that the GPU lacks the feature.
 #pragma once
 
 #include "emulated/core/api.h"

@@ -31,7 +31,7 @@ struct CodeEntry {
   enum class Compression { kNone, kLz4, kZstd, kUnknown };
   bool is_cubin = false;  // machine code; false: PTX
   int architecture = 0;   // 86 for sm_86
-  bool specific = false;  // runs only on that architecture (sm_90a, sm_100f)
+  bool specific = false;  // runs only on this architecture (sm_90a, sm_100f)
   Compression compression = Compression::kNone;
   Bytes bytes;  // the stored bytes, maybe compressed
   uint64_t unpacked_bytes = 0;

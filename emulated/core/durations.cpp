@@ -27,8 +27,8 @@ double ClocksPerSecond(const Gpu& gpu) {
 }
 
 // Mixed reads and writes reach 0.88 to 0.92 of the memory bandwidth. Data that fits into the L2
-// cache reaches 1.05 to 1.25 of it, because the data is already in the cache and is written back
-// later.
+// cache reaches 1.05 to 1.25 of the memory bandwidth, because the data is already in the cache and
+// is written back later.
 double Moving(const Gpu& gpu, double bytes) {
   constexpr double kOfMemory = 0.9, kOfCache = 1.1;
   const double share = bytes <= static_cast<double>(gpu.l2_bytes) ? kOfCache : kOfMemory;

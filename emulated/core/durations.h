@@ -20,7 +20,8 @@ struct LaunchWork {
   double blocks = 0;
   // The clocks that all multiprocessors together spend on issuing instructions.
   double clocks = 0;
-  // The number of threads that each read many bytes serially, or 0 if that limits nothing.
+  // The number of threads that each read many bytes serially, or 0 if such reading does not limit
+  // the rate.
   double serial_threads = 0;
   double serial_s = 0;  // time of serial steps, added to the other times
   // Tiles of a fused kernel. A tile runs on one multiprocessor, at `share` of its arithmetic rate.

@@ -60,7 +60,7 @@ struct Gpu {
 // Properties of all GPUs of a compute capability, from the table in the CUDA C++ programming guide.
 struct Architecture {
   int shared_per_sm = 0;          // bytes
-  int shared_per_block_most = 0;  // the most that a kernel can opt in to
+  int shared_per_block_most = 0;  // maximum number of bytes to which a kernel can opt in
   int blocks_per_sm = 0;
   int registers_per_sm = 65536;
 };

@@ -32,8 +32,9 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   void Write(uint64_t address, const void* from, uint64_t bytes);
   void Fill(uint64_t address, const void* pattern, uint64_t pattern_bytes, uint64_t count);
   void Move(uint64_t to, uint64_t from, uint64_t bytes);  // device to device
-  // Returns false if a byte is unknown. Then reads the known bytes before it, and zeros from it on,
-  // because ranks pad their messages to the length of the longest message.
+  // Returns false if a byte is unknown. It then reads the known bytes before the first unknown
+  // byte, and zeros from there on, because ranks pad their messages to the length of the longest
+  // message.
   bool Read(void* to, uint64_t address, uint64_t bytes);
 
   // Sets the value that this thread reads for a single unknown byte, such as a boolean that PyTorch
@@ -51,9 +52,9 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   std::optional<uint64_t> CountNonZero(uint64_t address, uint64_t elements,
                                        uint64_t element_bytes) const;
 
-  // Announces that another process sends a message into the range. A GPU would receive it while the
-  // host continues. `arrive` is called once, without locks held. It is called with true before the
-  // bytes are read, and must wait for the message and write it. It is called with false if
+  // Announces that another process sends a message into the range. A GPU would receive the message
+  // while the host continues. `arrive` is called once, without locks held: with true before the
+  // bytes are read (it must then wait for the message and write its bytes), or with false if
   // something else was written into the range. Returns a number for ExpectNoMore.
   using Arrive = std::function<void(bool needed)>;
   uint64_t Expect(uint64_t address, uint64_t bytes, Arrive arrive);
@@ -61,12 +62,14 @@ class VRAMSCOPE_EMULATED_API HostBytes {
   // Waits for all messages, as cudaDeviceSynchronize does.
   void AwaitMessages() const { Due(0, ~uint64_t{0}, true); }
 
-  // Call when a library's call wrote to the range, or when the range was freed.
+  // Call Overwritten() when a library's call wrote to the range, and Freed() when the range was
+  // freed.
   void Overwritten(uint64_t address, uint64_t bytes);
   void Freed(uint64_t address, uint64_t bytes);
   // Call when a kernel was launched that writes at most `extent` bytes from each of `pointers`.
   void Launched(std::span<const uint64_t> pointers, uint64_t extent);
-  // Call when an unknown kernel was launched. It may overwrite all bytes that were only copied in.
+  // Call when an unknown kernel was launched. The kernel may overwrite all bytes that were only
+  // copied in.
   void LaunchedUnknown();
 
   // Returns whether there are bytes or expected messages that a launch could overwrite.
@@ -102,7 +105,7 @@ class VRAMSCOPE_EMULATED_API HostBytes {
     uint64_t number = 0, address = 0, bytes = 0;
     Arrive arrive;
   };
-  mutable std::mutex expected_mutex_;  // never held together with mutex_
+  mutable std::mutex expected_mutex_;  // never locked at the same time as mutex_
   mutable std::vector<Expected> expected_;
   mutable std::atomic<size_t> expecting_{0};
   uint64_t last_expected_ = 0;

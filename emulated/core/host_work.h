@@ -1,6 +1,7 @@
-// Models the host time that a program spends between two calls that put work on a stream. If it is
-// longer than the work takes, the GPU is idle. The time is not measured: callers report which kind
-// of code a thread runs, and the platform adds the time that such code took in recordings.
+// Models the host time that a program spends between two calls that put work on a stream. If this
+// time is longer than the work takes, the GPU is idle. The time is not measured: callers report
+// which kind of code a thread runs, and the platform adds the time that code of this kind took in
+// recordings.
 //
 //   HostRuns(HostThread::kPython);      // by Python's hooks, for the calling thread
 //   clock.Submit(LaunchHostNs());       // by the platform, on the thread that launches
@@ -35,9 +36,9 @@ VRAMSCOPE_EMULATED_API void ForgetHostThreads();
 }  // namespace vramscope::emulated
 
 extern "C" {
-// Python's hooks call these through ctypes. The first function calls HostRuns. The others report
-// that a module is called, that an optimizer step begins (`first`: the first of the process), and
-// that gradients are cleared.
+// Python's hooks call these four functions through ctypes. The first function calls HostRuns. The
+// others report that a module is called, that an optimizer step begins (`first`: it is the first
+// step of the process), and that gradients are cleared.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_host_runs(int runs);
 VRAMSCOPE_EMULATED_API void vramscope_emulated_module_called();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_optimizer_step(uint64_t parameters,

@@ -35,9 +35,9 @@ struct Image {
 struct Kernel {
   const char* name = "";
   const void* image = nullptr;
-  uint64_t* unrecognised = nullptr;     // counts its unrecognised launches; null: none
+  uint64_t* unrecognised = nullptr;     // counts the kernel's unrecognised launches; null: none
   std::optional<MaskKernelFacts> mask;  // set at the first launch
-  // `known` is the image that the last lookup found. It is for `compute_capability`.
+  // `known` is the image that the last lookup found, and `compute_capability` is that lookup's GPU.
   int compute_capability = 0;
   Image* known = nullptr;
   // The rules for the code in `rules_of`. A launch sets them.

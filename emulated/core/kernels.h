@@ -46,7 +46,7 @@ struct LibraryWork {
   Precision precision = Precision::kFp32;
   uint64_t bytes = 0;          // bytes read and written
   MatrixProduct product = {};  // the matrix product; m 0: none
-  // The addresses that the call reads. Only operands need them. Null pointers are ignored.
+  // The addresses that the call reads. Used only to record operands. Null pointers are ignored.
   std::span<const void* const> reads = {};
   std::span<const Written> writes = {};  // the shadow contents there become unknown
   int64_t duration_ns = -1;              // >= 0: the duration, instead of the roofline estimate
@@ -78,12 +78,13 @@ struct KernelFacts {
   int local_bytes = 0;
   int constant_bytes = 0;
   int most_threads = 1024;  // limit for a block
-  // The architecture of the machine code. It is for example 86 on an 8.9 GPU without code for 8.9.
+  // The architecture of the machine code that the GPU runs. For example, it is 86 on a GPU of
+  // compute capability 8.9 if there is no code for 8.9.
   int architecture = 0;
   int ptx_architecture = 0;
   int parameter_bytes = 0;
   std::vector<uint16_t> parameters;  // size of each parameter in bytes
-  bool read = false;                 // the above is from machine code; false: it is assumed
+  bool read = false;                 // the facts are from machine code; false: they are assumed
   bool runs = true;                  // there is code that this GPU can run
 };
 // `image` is the fat binary (or cubin) that contains the kernel, or null if there is none. Strings
@@ -103,13 +104,15 @@ VRAMSCOPE_EMULATED_API int BlocksPerMultiprocessor(int device, const void* funct
 // or a GPU.
 VRAMSCOPE_EMULATED_API Result Copy(void* to, const void* from, uint64_t bytes, void* stream,
                                    bool synchronous);
-// Copies `rows` rows of `width` bytes with a pitch of `to_pitch` and `from_pitch`.
+// Copies `rows` rows of `width` bytes. Rows begin every `to_pitch` bytes in `to`, and every
+// `from_pitch` bytes in `from`.
 VRAMSCOPE_EMULATED_API Result CopyRows(void* to, uint64_t to_pitch, const void* from,
                                        uint64_t from_pitch, uint64_t width, uint64_t rows,
                                        void* stream, bool synchronous);
 VRAMSCOPE_EMULATED_API Result Fill(void* to, const void* pattern, uint64_t pattern_bytes,
                                    uint64_t count, void* stream, bool synchronous);
-// Calls a host function immediately, on this thread. Its place in stream order is here.
+// Submits a host function to the stream. It runs on this thread, immediately or, while the stream
+// is captured, when the graph is launched.
 VRAMSCOPE_EMULATED_API Result CallHost(void* stream, void (*function)(void*), void* argument);
 // Copies bytes in no virtual time. Collectives use it, because they have their own duration.
 VRAMSCOPE_EMULATED_API void CopyBytes(void* to, const void* from, uint64_t bytes);

@@ -72,7 +72,8 @@ uint64_t Masks::Count(const HostBytes& bytes, uint64_t address, uint64_t element
   const auto found =
       element_bytes == 0 ? std::nullopt : bytes.CountNonZero(address, elements, element_bytes);
   if (found) {
-    Say(address, elements, *found);  // launches that read the mask make its bytes unknown
+    // Stores the count, because launches that read the mask make its bytes unknown.
+    Say(address, elements, *found);
     return *found;
   }
   std::lock_guard lock(mutex_);

@@ -47,7 +47,7 @@ class VRAMSCOPE_EMULATED_API Masks {
   static uint64_t Distinct(uint64_t keys);
 
  private:
-  static constexpr size_t kMost = 1 << 16;  // number of masks; beyond it all are forgotten
+  static constexpr size_t kMost = 1 << 16;  // if there are more masks, all are forgotten
   std::mutex mutex_;
   // The keys are the address and the number of elements.
   std::map<std::pair<uint64_t, uint64_t>, uint64_t> counts_;

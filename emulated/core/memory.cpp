@@ -15,8 +15,8 @@
 namespace vramscope::emulated {
 namespace {
 
-// These are far from the addresses of the loader and of malloc. They are the same in every run,
-// because traces contain addresses.
+// The first emulated addresses. They are far from the addresses of the loader and of malloc. They
+// are the same in every run, because traces contain addresses.
 constexpr uint64_t kFirstAddress = uint64_t{0x100000000000};
 constexpr uint64_t kReservations = uint64_t{0x600000000000};
 constexpr uint64_t kPage = 4096;
@@ -142,8 +142,8 @@ void Memory::TakeContext(int device) {
 
 bool Memory::TakeLocked(int device, uint64_t bytes, std::unique_lock<std::mutex>* lock) {
   Device& d = devices_[device];
-  // Publishes the use before the check. So if two processes ask at the same time, at most one of
-  // them gets the last memory.
+  // Publishes the use before the check. So if two processes request the last memory at the same
+  // time, at most one of them gets it.
   d.used += bytes;
   Publish(device);
   const uint64_t taken = d.used - bytes + used_by_other_processes(device);

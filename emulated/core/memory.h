@@ -71,8 +71,8 @@ class VRAMSCOPE_EMULATED_API Memory {
   // Implements cudaMallocManaged: allocates host memory that every GPU may use.
   Result AllocateManaged(uint64_t bytes, void** address);
 
-  // Makes the GPU memory of the run's other processes unavailable in this process, and tells the
-  // others how much this process uses.
+  // Makes the GPU memory that the run's other processes use unavailable in this process, and shows
+  // the other processes how much this process uses.
   void Share(SharedGpus* processes) { processes_ = processes; }
   uint64_t used_by_other_processes(int device) const;
   // Call when the process creates its context on the device.
@@ -114,7 +114,7 @@ class VRAMSCOPE_EMULATED_API Memory {
   struct HostRange {
     uint64_t bytes = 0;
     MemoryKind kind = MemoryKind::kHost;
-    bool ours = false;  // mapped here, and unmapped when it is freed
+    bool ours = false;  // mapped by this class, which unmaps it when it is freed
   };
   struct Mapped {
     uint64_t bytes = 0;

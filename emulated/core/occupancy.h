@@ -1,5 +1,5 @@
 // Calculates how many blocks of a kernel fit on a multiprocessor, as CUDA's occupancy functions do.
-// PyTorch and cub derive sizes of grids and workspaces from it. Pure functions.
+// PyTorch and cub derive sizes of grids and workspaces from this number. Pure functions.
 #pragma once
 
 #include <cstdint>

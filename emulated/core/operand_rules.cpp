@@ -245,8 +245,8 @@ void OperandRules::Signature(const std::string& function, const std::vector<std:
     words_[may_be_written.front()].use = Use::kWritten;
     return;
   }
-  // Every kernel writes somewhere. So if there is only one pointer that it can write to, it does
-  // so.
+  // Every kernel writes somewhere. So if a kernel can write only through one of its pointers, it
+  // writes through this pointer.
   if (all_known && (may_be_written.size() == 1 || OnlyWritesWhatIsNotConst(function)))
     for (const size_t word : may_be_written) words_[word].use = Use::kWritten;
 }

@@ -2,13 +2,13 @@
 // reads or writes there. Uses the kernel's mangled name and the sizes of its parameters.
 //
 //   const OperandRules rules(mangled_name, parameter_sizes);
-//   rules.Read(grid, blocks, parameters, &operands);  // of a launch
+//   rules.Read(grid, parameters, &operands);  // of a launch
 //
 // A parameter whose type is a pointer to const is read. PyTorch's elementwise, reduce, foreach,
 // concatenating and indexing kernels take structures whose fields are not in the kernels' names.
-// Their layouts in torch 2.11 are known here, and used only if sizes and values match them. Stale
-// values of an earlier launch in such a structure are ignored. In all other parameters, every word
-// may be an address, and its use is unknown.
+// The layouts of these structures in torch 2.11 are known here, and used only if sizes and values
+// match them. Values that an earlier launch left in such a structure are ignored. In all other
+// parameters, every word may be an address, and its use is unknown.
 #pragma once
 
 #include <cstdint>
@@ -25,11 +25,11 @@ class OperandRules {
   OperandRules(const char* mangled_name, std::vector<uint16_t> parameter_sizes);
 
   // Appends words that may be addresses. Does not check whether there is memory at these addresses.
-  // `parameters` must have as many entries as there are sizes.
+  // `parameters` must have as many entries as the constructor's `parameter_sizes`.
   void Read(const Dim& grid, void** parameters, std::vector<Operand>* operands) const;
 
-  // Consecutive lists of tensors, each with room for `most` tensors. A table says for each block of
-  // the grid on which tensor it works.
+  // Consecutive lists of tensors, each with space for `most` tensors. A table says for each block
+  // of the grid on which tensor the block works.
   struct Lists {
     int count = 0;  // 0: no lists
     int most = 0;

@@ -34,7 +34,7 @@ constexpr int64_t kLongestPollNs = 150'000'000;  // a thread with longer timed w
 constexpr auto kPatience = std::chrono::seconds(2);
 
 struct Poller {
-  uint64_t turn = 0;  // its last turn
+  uint64_t turn = 0;  // the poller's last turn
   bool waiting = false;
   pthread_cond_t* condition = nullptr;
 };
@@ -42,14 +42,16 @@ struct Poller {
 struct Pace {
   std::mutex mutex;
   std::condition_variable back;
-  // The number of threads of paced libraries that have not reached a timed wait yet. Until then, it
-  // is unknown whether a thread polls. GiveTurns waits only for the current generation of threads.
+  // The number of threads of paced libraries that have not reached a timed wait yet. Until a thread
+  // reaches one, it is unknown whether the thread polls. GiveTurns waits only for the newborn
+  // threads of the current generation.
   int newborn = 0;
   uint64_t generation = 0;
   std::vector<Poller*> pollers;
   uint64_t turn = 0;
-  std::atomic<bool> broken{false};  // a poller did not return: pollers are not paced any more
-  std::set<int64_t> expected;       // times of turns: half a period after some work ends
+  // A poller did not return to its wait. No poller is paced any more.
+  std::atomic<bool> broken{false};
+  std::set<int64_t> expected;  // times of turns: half a period after some work ends
   int64_t regular = kPeriodNs;
   std::atomic<int64_t> next{kPeriodNs};
   std::atomic<int64_t> given{0};  // the time that pollers see
@@ -418,7 +420,8 @@ void GiveTurns(int64_t now) {
                   ? pace.regular
                   : std::min(pace.regular, std::max(*pace.expected.begin(), now + kApartNs));
   if (!pace.back.wait_for(lock, kPatience, [&] { return pace.newborn == 0; })) {
-    pace.count -= std::exchange(pace.newborn, 0);  // they took too long and are assumed not to poll
+    // The newborn threads took too long and are assumed not to poll.
+    pace.count -= std::exchange(pace.newborn, 0);
     ++pace.generation;
   }
   pace.given = now - kHalfNs;

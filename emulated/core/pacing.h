@@ -3,15 +3,16 @@
 // is planned depends on the load of the computer, and so does the memory of the next step. On a
 // real GPU, it runs 0 to 100 ms after a collective ends (on average 50 ms) and then releases the
 // tensors in most runs. So the watchdog's sleep becomes a wait for virtual time:
-//   - PaceWaitsOf redirects the timed waits of the watchdog's library to a function here. It is
-//     called when a library that needs libnccl registers its kernels, before its threads start.
+//   - PaceWaitsOf redirects the timed waits of the watchdog's library to a function here. The
+//     platform calls PaceWaitsOf when a library that needs libnccl registers its kernels, before
+//     its threads start.
 //   - The thread that launches work waits until each thread of this library has reached its first
 //     wait. Until then, such a thread would see the wall clock.
 //   - 50 ms of virtual time after each collective (ExpectProgress), and every 100 ms, the
 //     launching thread gives the polling threads a turn and continues when they wait again
 //     (GiveTurns).
 //   - Pollers always see the time 50 ms before the turn, even if they query the clock later. So the
-//     program's work before its first collective does not change what they see.
+//     program's work before its first collective does not change the times that pollers see.
 //
 // Thread-safe.
 #pragma once

@@ -87,9 +87,9 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_unknown_truth(int truth);
 VRAMSCOPE_EMULATED_API int vramscope_emulated_is_known(uint64_t address, uint64_t bytes);
 VRAMSCOPE_EMULATED_API uint64_t vramscope_emulated_now_ns();
 VRAMSCOPE_EMULATED_API void vramscope_emulated_flush();
-// SetOperandsEnabled (recorder.h).
+// Calls SetOperandsEnabled (recorder.h).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_record_operands(uint64_t (*requests)(int device));
-// SetCallSites (recorder.h).
+// Calls SetCallSites (recorder.h).
 VRAMSCOPE_EMULATED_API void vramscope_emulated_record_call_sites(const char* (*site)());
 
 // For a program that plans in its own process (the embedded loop): replaces the GPU of a device
@@ -99,10 +99,10 @@ VRAMSCOPE_EMULATED_API int vramscope_emulated_set_gpu(int device, const char* te
 // In a fork that has not used CUDA, replaces the GPUs by those in the environment. Returns 0 on
 // success. Returns 1 and changes nothing if the environment has no GPUs or another number of them.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_gpus();
-// Memory::SetOvercommit.
+// Calls Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
     void (*observer)(void* context, int device, uint64_t bytes, uint64_t free), void* context);
-// Streams::SetObserver and Streams::Repeat. `move` is a ClockMove, and `times` may be null.
+// Call Streams::SetObserver and Streams::Repeat. `move` is a ClockMove, and `times` may be null.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_observe(void (*observer)(void* context, int move,
                                                                         int64_t duration_ns),
                                                        void* context);

@@ -1,7 +1,7 @@
 // Implements stream-ordered allocation (cudaMallocAsync). Pools take memory from their GPU in
 // chunks of 32 MiB and split them. When the program synchronizes, a pool with more memory than its
 // threshold releases completely free chunks. Memory that is freed on one stream is assumed to be
-// available at once to all streams.
+// available to all streams immediately.
 //
 //   void* pool = platform.pools.Default(device);
 //   platform.pools.Allocate(pool, bytes, &address);

@@ -20,7 +20,7 @@
 namespace vramscope::emulated {
 
 // Returns a process's start in clock ticks after the computer's boot, or 0 if the process has
-// ended. It distinguishes processes that have the same id one after another.
+// ended. The start distinguishes processes that have the same id one after another.
 VRAMSCOPE_EMULATED_API uint64_t StartOfProcess(pid_t process);
 
 class VRAMSCOPE_EMULATED_API SharedGpus {

@@ -35,8 +35,9 @@ VRAMSCOPE_EMULATED_API CountRequests OperandsEnabled();
 // Returns the line of Python code that the calling thread runs, such as "/home/me/train.py:88
 // main", or null if it runs no Python. The text is valid until the process ends.
 using CallSite = const char* (*)();
-// From now on, host allocations are recorded with the result of `site` (null: without). `site` may
-// take the interpreter's lock, so call it with no lock held. The thread rules of SetRecorder apply.
+// From now on, host allocations are recorded with the result of `site` or, if `site` is null,
+// without it. `site` may take the interpreter's lock, so the platform calls it with no lock held.
+// The thread rules of SetRecorder apply.
 VRAMSCOPE_EMULATED_API void SetCallSites(CallSite site);
 VRAMSCOPE_EMULATED_API CallSite CallSites();
 

@@ -4,7 +4,7 @@
 //
 //   void* stream = nullptr;
 //   ThePlatform().streams.Create(device, flags, priority, &stream);
-//   ThePlatform().streams.Enqueue(stream, {.duration_ns = 5000});
+//   ThePlatform().streams.Enqueue(stream, {.duration_ns = 5000}, &when, &captured);
 //
 // Handles are numbers, the same ones in every run; 0, 1 and 2 are CUDA's default streams of the
 // current device. Thread-safe.
@@ -131,14 +131,15 @@ class VRAMSCOPE_EMULATED_API Streams {
     std::vector<int64_t> ends;  // end times of about the last kDepth works
     uint64_t works = 0;
     std::shared_ptr<Capture> capture;
-    std::vector<const Node*> last;  // dependencies of its next node
+    std::vector<const Node*> last;  // dependencies of the stream's next node
   };
   struct Event {
     int device = 0;
     unsigned flags = 0;
     bool recorded = false;
     int64_t time = 0;
-    std::shared_ptr<Capture> capture;  // set if recorded while its stream was captured
+    // Set if the event was recorded while its stream was captured.
+    std::shared_ptr<Capture> capture;
     std::vector<const Node*> last;
   };
   struct Replay;

@@ -154,7 +154,7 @@ void CopyBytes(void* to, const void* from, uint64_t bytes) {
   const bool from_device = platform.memory.DeviceOf(from) >= 0;
   const uint64_t target = reinterpret_cast<uint64_t>(to);
   const uint64_t source = reinterpret_cast<uint64_t>(from);
-  // A large range of unknown bytes is not copied, because its copy is unknown as well.
+  // A large range of unknown bytes is not copied, because the copied bytes would be unknown, too.
   constexpr uint64_t kLarge = uint64_t{64} << 10;
   if (to_device && from_device) {
     platform.host_bytes.Move(target, source, bytes);

@@ -7,7 +7,7 @@
 
 namespace vramscope::emulated {
 
-// If a recorder requested operands, stores each operand that is a GPU address, only once.
+// If a recorder requested operands, stores the operands that are GPU addresses, each address once.
 void Keep(std::vector<Operand> operands, int device, Node* work);
 
 // Submits work. Its effect is applied now or, if the stream is being captured, when the graph is

@@ -100,7 +100,7 @@ struct RowKernel {
     int parameter, times;
   } passes[3];
   double clocks = 0;
-  double serial_s = 0;  // the threads of a block wait for each other's sums
+  double serial_s = 0;  // the time in which the threads of a block wait for each other's sums
   bool serial_threads = false;
 };
 constexpr double kBlockSums = 2e-6;
@@ -238,7 +238,8 @@ bool WorkRules::Rows(const std::string& function, const std::vector<std::string>
   return false;
 }
 
-// A block's tiles of queries and keys are in "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(...)" and
+// Reads the sizes of a block's tiles of queries and keys from the kernel's name, such as
+// "fmha_cutlassF_bf16_aligned_64x64_rf_sm80(...)" or
 // "flash_fwd_kernel<Flash_fwd_kernel_traits<64, 128, 64, 4, ...>, dropout, causal, ...>".
 bool WorkRules::Attention(const std::string& name, const std::string& function) {
   const std::string_view text = name;
@@ -369,7 +370,7 @@ WorkRules::Work WorkRules::OfReduction(const Dim& block, void** parameters) cons
   return std::nullopt;
 }
 
-// A block processes one chunk of the tensors at the same index of all lists.
+// A block processes one chunk of the tensors that have the same index in all lists.
 WorkRules::Work WorkRules::OfLists(const Dim& grid, void** parameters) const {
   constexpr int64_t kChunk = 65536;
   const OperandRules::Lists& lists = operands_.lists();

@@ -71,7 +71,8 @@ Status cuGetProcAddress_v2(const char* name, void** function, int version, uint6
   if (name == nullptr || function == nullptr || std::strncmp(name, "cu", 2) != 0) {
     return Done(Result::kInvalidValue);
   }
-  // Programs for CUDA before 12 also look up cuGetProcAddress. Their version returns no status.
+  // Programs for CUDA before 12 also look up cuGetProcAddress. The function that these programs get
+  // returns no status.
   *function = version < 12000 && std::strcmp(name, "cuGetProcAddress") == 0
                   ? Own("cuGetProcAddress")
                   : Find(name, version);

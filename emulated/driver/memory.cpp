@@ -367,7 +367,7 @@ Status cuMemSetAccess(Pointer pointer, size_t bytes, const driver::AccessDescrip
     std::lock_guard lock(mappings.mutex);
     for (auto it = mappings.mapped.lower_bound(pointer);
          it != mappings.mapped.end() && it->first < pointer + bytes; ++it) {
-      if (it->second.accessible) continue;  // now made accessible to another GPU
+      if (it->second.accessible) continue;  // already reported; this call adds another GPU
       it->second.accessible = true;
       fresh.push_back(mappings.PieceOf(it));
     }

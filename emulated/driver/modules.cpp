@@ -15,8 +15,8 @@
 namespace vramscope::emulated::driver {
 namespace {
 
-// A module or a library; both are treated alike. A function or a library's kernel is a name in
-// it.
+// A module or a library; both are treated alike. A function of a module or a kernel of a library is
+// a name in `functions`.
 struct Module {
   // A copy of the image, because the caller may free it. It is empty if the length is unknown.
   std::vector<char> image;
@@ -62,8 +62,8 @@ Status UnloadHere(void* module) {
     ForgetKernel(function.get());
     modules.module_of.erase(function.get());
   }
-  // Forgets the kernels, because they are stored by the image's address, which the next image may
-  // get.
+  // Forgets the kernels, because they are stored under the image's address, at which the next image
+  // may be allocated.
   if (const std::vector<char>& image = it->second->image; !image.empty()) {
     ForgetKernels(image.data());
   }

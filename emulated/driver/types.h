@@ -1,6 +1,6 @@
 // The structures of CUDA's driver API, written from its documentation. tests/emulated/layouts
-// compares them with NVIDIA's headers if a toolkit is installed. They are the same in CUDA 11, 12
-// and 13.
+// compares them with NVIDIA's headers if a toolkit is installed. The structures are the same in
+// CUDA 11, 12 and 13.
 #pragma once
 
 #include <cstddef>

@@ -1,11 +1,11 @@
 // Stores descriptors whose attributes are read back as they were set. The handle of a descriptor is
-// the address of memory that Create() allocates or, in interfaces where the program provides the
-// memory, of the program's memory (Adopt).
+// an address. Create() allocates memory and returns its address. In interfaces where the program
+// provides the memory of descriptors, Adopt() takes the address of this memory.
 //
 //   AttributeStore& store = ...;
 //   void* descriptor = store.Create();
 //   store.Set(descriptor, 3, &value, sizeof value);
-//   int value = store.Get<int>(descriptor, 3, 0);
+//   int same = store.Get<int>(descriptor, 3, 0);
 //
 // Thread-safe.
 #pragma once

@@ -117,8 +117,8 @@ int nvJitLinkVersion(unsigned* major, unsigned* minor) {
   *major = static_cast<unsigned>(cuda.major), *minor = static_cast<unsigned>(cuda.minor);
   return kSuccess;
 }
-// Every release of the toolkit has these functions with its own number in their names. A program
-// calls those of the release for which it was built.
+// In every release of the toolkit, the names of these functions contain the number of the release. A
+// program calls the functions of the release for which the program was built.
 #define VRAMSCOPE_LINKER(V)                                                                       \
   int __nvJitLinkCreate_##V(Linker** linker, uint32_t, const char**) { return linker ? (*linker = new Linker, kSuccess) : kInvalidInput; } \
   int __nvJitLinkDestroy_##V(Linker** linker) { if (!linker) return kInvalidInput; delete *linker; *linker = nullptr; return kSuccess; } \

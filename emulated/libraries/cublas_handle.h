@@ -21,7 +21,7 @@ enum Status : int {
 };
 
 struct Handle {
-  int device = 0;  // the device for which it was created
+  int device = 0;  // the device for which the handle was created
   void* stream = nullptr;
   int pointer_mode = 0;  // 0: scalars are in host memory
   int atomics_mode = 0;

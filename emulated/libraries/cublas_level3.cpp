@@ -1,5 +1,5 @@
 // Implements libcublas's matrix products and operations built from them. Names and parameters are
-// those of the documented interface, of which only sizes, leading dimensions and types are used.
+// from the documented interface. Only sizes, leading dimensions and types are used.
 #include <algorithm>
 
 #include "emulated/libraries/cublas_handle.h"

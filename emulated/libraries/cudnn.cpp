@@ -31,8 +31,8 @@ int Work(Handle* handle, const char* name, double flops, Precision precision, ui
              : ExecutionFailed();
 }
 
-// If PyTorch's metadata names no version, returns the version below for this major
-// version.
+// Returns the version that PyTorch's metadata names or, if it names none, the version below for
+// this major version of cuDNN.
 Version CudnnVersion() {
   const Version newest = VRAMSCOPE_EMULATED_CUDNN >= 9 ? Version{9, 10, 2} : Version{8, 9, 2};
   return ProgramVersion("nvidia-cudnn-cu", newest);

@@ -93,7 +93,7 @@ enum class Engine {
   kProductOfBatch,     // the same, with batch parameters in the workspace
   kReordered,          // image, result and filter in channels last; a 1 x 1 filter already is
   kReorderedCounted,   // the same, with a tile counter
-  kReorderedOperands,  // only image and filter; the result is written in its own order
+  kReorderedOperands,  // like kReordered, but the result is written in its own order
   kSegmented,          // tiles that fill less than half of the GPU, computed in segments
   kSegmentedShared,    // the same; the last segment of a tile needs no sums of its own
   kParts,              // reordered and padded; filter sums for parts of the image
@@ -173,7 +173,7 @@ uint64_t Multiprocessors(const Chip& chip) {
 
 // Returns the bytes for partial sums of tiles. With fewer tiles than multiprocessors, each tile is
 // split into as many segments as there are multiprocessors per tile.
-constexpr uint64_t kCounters = 8;  // in addition to those of the segments
+constexpr uint64_t kCounters = 8;  // counters in addition to the segments' counters
 uint64_t SegmentBytes(const Problem& p, const Choice& tile, const Chip& chip) {
   constexpr uint64_t kDepthOfTile = 32, kLeastIterations = 7;
   const bool of_filter = p.kind == kFilter;
@@ -328,8 +328,8 @@ uint64_t Tf32Workspace(const Problem& p, const Chip& chip) {
   return reordered;
 }
 
-// TF32, channels last. Engines read a few channels at a time. If the number of channels is a
-// multiple of that, the operands are not reordered.
+// TF32, channels last. Engines read a fixed number of channels at a time. If the number of channels
+// is a multiple of this number, the operands are not reordered.
 uint64_t Tf32LastWorkspace(const Problem& p, const Chip& chip) {
   constexpr uint64_t kCounter = kAligned + sizeof(int);
   const uint64_t image = p.image(p.channels), out = p.out(p.filters);

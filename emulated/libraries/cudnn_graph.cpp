@@ -169,7 +169,7 @@ class Answer {
     if (type_ != kDescriptorValue) return BadParameter();
     const auto fits =
         std::min<size_t>(links.size(), static_cast<size_t>(std::max<int64_t>(wanted_, 0)));
-    if (count_) *count_ = static_cast<int64_t>(fits);  // programs allocate this many
+    if (count_) *count_ = static_cast<int64_t>(fits);  // programs allocate this many descriptors
     for (size_t i = 0; i < fits; ++i) {
       const std::shared_ptr<Descriptor> target = Find(static_cast<void**>(out_)[i]);
       if (!target) return BadParameter();

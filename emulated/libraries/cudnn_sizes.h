@@ -66,7 +66,8 @@ struct Recurrent {
   int gates() const { return cell == kLstm ? 4 : cell == kGru ? 3 : 1; }
   int64_t output() const { return projection ? projection : hidden; }
 };
-// Known from the documentation: first the matrices of all pseudo-layers, then the biases.
+// The order of the weights is known from the documentation: first the matrices of all
+// pseudo-layers, then the biases.
 uint64_t RecurrentWeightElements(const Recurrent& recurrent);
 struct Parameter {
   uint64_t matrix_offset = 0, bias_offset = 0;  // elements from the beginning of the weight space

@@ -15,13 +15,13 @@ using namespace vramscope::cupti;  // NOLINT: the records' names
 struct Event {
   uint32_t kind = 0, correlation = 0;
   int64_t start = 0, end = 0;
-  Activity activity;  // for synchronisations and memory: device, stream, bytes, to
+  Activity activity;  // for synchronisations and memory, only device, stream, bytes and to are set
   uint32_t callback = 0, thread = 0, external_kind = 0;
   uint64_t external = 0;
-  uint64_t address = 0;        // kMemory2
+  uint64_t address = 0;        // used by kMemory2
   uint64_t caller = 0;         // used by kMemory2
   bool allocated = true;       // used by kMemory2
-  const char* site = nullptr;  // kMemory2: line of Python code that allocated host memory
+  const char* site = nullptr;  // kMemory2: the line of Python code that allocated host memory
   uint32_t value = 0;          // kEnvironment: MHz; kOperands: index of the first operand
 };
 

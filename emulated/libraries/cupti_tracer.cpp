@@ -18,7 +18,7 @@ int64_t Now() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-thread_local uint32_t t_launch = 0;  // graph launch whose activities this thread reports
+thread_local uint32_t t_launch = 0;  // correlation of the graph launch that this thread reports
 // The correlation of the last call with which this thread made memory accessible. The call may
 // cover several allocations.
 thread_local uint32_t t_access = 0;
@@ -75,8 +75,8 @@ void Tracer::OnWork(const Activity& activity) {
 }
 
 void Tracer::OnMemory(const MemoryActivity& memory) {
-  // Calls `sites` before taking the lock. `sites` may wait for the interpreter's lock, and the
-  // thread that holds it may be waiting for this lock.
+  // Calls `sites` before locking mutex_. `sites` may wait for the interpreter's lock, and the
+  // thread that holds the interpreter's lock may be waiting for mutex_.
   const CallSite sites = CallSites();
   const bool of_host = memory.allocated && memory.place != Place::kDevice;
   const char* const site = of_host && sites != nullptr ? sites() : nullptr;
@@ -110,7 +110,7 @@ void Tracer::OnMemory(const MemoryActivity& memory) {
 }
 
 // With the real clock, the host really waits. Otherwise records would end after the profiler has
-// stopped, and it would drop them.
+// stopped, and the profiler would drop these records.
 void Tracer::OnSynchronize(const Synchronization& synchronization) {
   constexpr int64_t kLongest = 20'000'000'000;
   Lock lock(mutex_);
@@ -285,7 +285,7 @@ void Tracer::Ask(Lock& lock) {
       buffer_ = buffer, size_ = size, most_ = most, used_ = count_ = 0;
       return;
     }
-    // Meanwhile, another thread has got a buffer, so this one is returned to the program.
+    // Meanwhile, another thread has got a buffer, so this buffer is returned to the program.
     const CompleteFunction complete = complete_;
     lock.unlock();
     if (complete && buffer) complete(nullptr, 0, buffer, size, 0);

@@ -121,7 +121,7 @@ int cusparseLtMatmulDescGetAttribute(const void*, const void* m, int a, void* d,
 int cusparseLtMatmulAlgSelectionInit(const void*, void* selection, const void*, int) { return Init(selection); }
 int cusparseLtMatmulAlgSetAttribute(const void*, void* s, int a, const void* d, size_t n) { return SetAttribute(s, a, d, n); }
 int cusparseLtMatmulAlgGetAttribute(const void*, const void* s, int attribute, void* data, size_t bytes) {
-  constexpr int kMostConfigurations = 1;  // CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID: the only one
+  constexpr int kMostConfigurations = 1;  // CUSPARSELT_MATMUL_ALG_CONFIG_MAX_ID; the answer is one configuration
   if (attribute == kMostConfigurations && data && bytes >= sizeof(int)) {
     const int one = 1;
     std::memset(data, 0, std::min(bytes, AttributeStore::kMostBytes));

@@ -81,8 +81,8 @@ constexpr Precision ComputePrecision(int compute_type, const DataType& a, bool t
   }
 }
 
-// Returns a * b, or the largest number if it would overflow. So untrusted sizes can only cause very
-// long durations.
+// Returns a * b, or the largest number if the product would overflow. So untrusted sizes can only
+// cause very long durations.
 constexpr uint64_t Product(uint64_t a, uint64_t b) {
   uint64_t product = 0;
   return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX / 4 : product;

@@ -285,7 +285,9 @@ int ncclRecv(void* receive, size_t count, int type, int peer, Comm* comm, void* 
 
 int ncclRedOpCreatePreMulSum(int* operation, void*, int, int, const Comm*) {
   if (!operation) return kInvalidArgument;
-  constexpr int kFirstOwn = 5;  // after NCCL's own operations; their values are not computed
+  // A program's own operations have numbers after those of NCCL's operations. Their results are not
+  // computed.
+  constexpr int kFirstOwn = 5;
   *operation = kFirstOwn;
   return kSuccess;
 }

@@ -261,7 +261,7 @@ void TellBuffers(const Comm& comm, bool taken) {
 }
 
 // Returns the memory of NCCL's kernels, which a device's first communicator adds to the context.
-// Returns 0 if the device table has its own figure.
+// Returns 0 if the device table has a figure for this memory.
 uint64_t KernelBytes(int device) {
   static std::atomic<uint64_t> had{0};
   const uint64_t bit = uint64_t{1} << device;

@@ -12,8 +12,8 @@
 namespace vramscope::emulated::nccl {
 namespace {
 
-// The largest collective or message of bytes whose values ranks exchange. They exchange values in
-// rounds of Rendezvous::kMostBytes.
+// The largest collective, or message of bytes, whose values ranks exchange. The values are
+// exchanged in rounds of Rendezvous::kMostBytes.
 constexpr uint64_t kMostExchanged = uint64_t{4} << 20;
 
 const char* NameOf(Kind kind) {
@@ -171,7 +171,9 @@ Progress::Progress(const Operation& operation)
 
 int Progress::Submit() {
   if (operation_.kind == Kind::kMeet) return kSuccess;
-  Own();  // before Submit() makes the result unknown, because it may be in the same buffer
+  // Reads the sent values before emulated::Submit() makes the result unknown, because the result
+  // may be in the same buffer.
+  Own();
   const void* const reads[] = {operation_.send};
   const Written writes[] = {{operation_.receive, sizes_.received}};
   const Result result =

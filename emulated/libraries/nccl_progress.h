@@ -30,7 +30,8 @@ class Progress {
   Comm* comm() const { return operation_.comm; }
   const void* to() const { return operation_.receive; }
   uint64_t received_bytes() const { return sizes_.received; }
-  // Call if something else was written where the message belongs. It is then received, not stored.
+  // Call if something else was written where the message belongs. The message is then received, but
+  // not stored.
   void Discard() { operation_.receive = nullptr; }
 
   // Returns true when done.
@@ -57,9 +58,9 @@ class Progress {
   Operation operation_;
   Sizes sizes_;
   std::vector<std::byte> own_;                   // the known bytes that this rank sends
-  std::vector<std::vector<std::byte>> brought_;  // those that each rank sends
-  std::vector<std::byte> message_;               // received so far
-  size_t known_ = 0;                             // bytes at its beginning that are known
+  std::vector<std::vector<std::byte>> brought_;  // the known bytes that each rank sends
+  std::vector<std::byte> message_;               // the part of the message received so far
+  size_t known_ = 0;                             // number of known bytes at message_'s beginning
   uint64_t round_ = 0;
   bool published_ = false;
 };

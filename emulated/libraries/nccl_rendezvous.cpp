@@ -34,8 +34,8 @@ uint64_t Mix(uint64_t hash, const void* data, size_t bytes) {  // FNV-1a
 }
 
 std::string FolderOfRooms() {
-  // The program that launches all ranks may provide a folder. It then removes what ranks that were
-  // not able to start leave there.
+  // The program that launches all ranks may provide a folder. This program then also removes the
+  // files of ranks that were not able to start.
   const char* given = std::getenv("VRAMSCOPE_EMULATED_ROOMS");
   if (given != nullptr && access(given, W_OK | X_OK) == 0) return given;
   const char* const parents[] = {"/dev/shm", std::getenv("TMPDIR"), "/tmp",

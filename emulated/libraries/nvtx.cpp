@@ -1,6 +1,6 @@
 // Implements libnvToolsExt's ranges and marks. Programs can read back only depths and ids. As with
-// the real library, the tool in NVTX_INJECTION64_PATH can replace functions, but here only those of
-// pushed ranges.
+// the real library, the tool in NVTX_INJECTION64_PATH can replace functions, but here only the
+// functions of pushed ranges.
 #include <dlfcn.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@
 namespace {
 thread_local int t_depth = 0;
 std::atomic<uint64_t> g_ranges{0};
-int g_domain = 0;  // all domains and strings are represented by this one
+int g_domain = 0;  // represents all domains and all registered strings
 
 int Push(const void*) { return t_depth++; }
 int Pop() { return t_depth > 0 ? --t_depth : -2; }  // -2: none was pushed, as documented

@@ -1,7 +1,8 @@
-// The versions of NVIDIA's libraries for which the program was built. PyTorch checks them (its
-// attention checks cuDNN's), and one library here serves all versions of its soname. So the version
-// comes from the program: from the requirements in the package metadata next to libtorch, or from
-// torch/version.py. Otherwise it is the newest known one. Example:
+// The versions of NVIDIA's libraries for which the program was built. PyTorch checks these versions
+// (for example, its attention checks the version of cuDNN), and one library here serves all
+// versions of its soname. So the version comes from the program: from the requirements in the
+// package metadata next to libtorch, or from torch/version.py. If there is neither, it is the
+// newest known version. Example:
 //
 //   Version cudnn = ProgramVersion("nvidia-cudnn-cu", {.major = 9, .minor = 10, .patch = 2});
 //   cudnn.major * 10000 + cudnn.minor * 100 + cudnn.patch

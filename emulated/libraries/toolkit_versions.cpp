@@ -11,8 +11,8 @@ namespace {
 struct Toolkit {
   Version cuda, cublas, cufft, cusolver, cusparse, curand;
 };
-// The versions of each toolkit's packages nvidia-cublas-cu11, -cu12, nvidia-cublas and so
-// on.
+// The versions of the libraries in each CUDA toolkit, as in NVIDIA's Python packages (for example
+// nvidia-cublas-cu11, nvidia-cublas-cu12, and nvidia-cublas for CUDA 13).
 constexpr Toolkit kToolkits[] = {
     {{11, 7, 0}, {11, 10, 3}, {10, 7, 2}, {11, 4, 0}, {11, 7, 4}, {10, 2, 10}},
     {{11, 8, 0}, {11, 11, 3}, {10, 9, 0}, {11, 4, 1}, {11, 7, 5}, {10, 3, 0}},

@@ -1,4 +1,4 @@
-// Returns the versions of the libraries in a CUDA toolkit, from the numbers of its packages.
+// Returns the versions of the libraries in a CUDA toolkit, as in NVIDIA's Python packages.
 #pragma once
 
 #include "emulated/libraries/program_version.h"

@@ -5,8 +5,8 @@
 
 A list (names/SONAME.txt) is the union over all versions that were read, so that a program built for an older version
 finds its names, too. Lines beginning with '#' have the soname, the version node and the sources. Each other line has
-one name, as 'name@NODE' if its node is another one, and followed by '?data SIZE' if it is not a function. A library's
-internal C++ names are left out.
+one name: as 'name@NODE' if its version node is not the list's, and followed by '?data SIZE' if it is not a function. A
+library's internal C++ names are left out.
 """
 import argparse
 import pathlib

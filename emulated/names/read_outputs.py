@@ -6,8 +6,8 @@
 A result is a non-const pointer parameter to a number or a handle. A function that is not emulated sets its results to
 zero (../generate_stubs.py), so that a program that ignores the status does not read stale memory. Each line has a
 function's name and PARAMETER:BYTES for each result among its first six parameters. Functions whose parameters are not
-all in integer registers (structures, floating point) or that take lists are left out. So are text buffers, because
-their length is another parameter.
+all in integer registers (structures, floating point) or that take lists are left out. Text buffers are left out, too,
+because their length is another parameter.
 """
 import pathlib
 import re
@@ -26,7 +26,7 @@ def preprocessed(include, header):
 
 
 def parameters(text):
-    """[type of each parameter]"""
+    """Returns the types of the parameters."""
     found = []
     for parameter in text.split(","):
         parameter = re.sub(r"\s+", " ", parameter.strip())

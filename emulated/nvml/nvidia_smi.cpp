@@ -38,7 +38,7 @@ struct Gpu {
   void* handle = nullptr;
   std::string name, uuid, bus;
   Memory memory = {};
-  bool has_memory = true;  // not shared with the host
+  bool has_memory = true;  // false: it shares the host's memory
   std::vector<Process> processes;
 };
 

@@ -3,7 +3,7 @@
 //
 //   LineReader reader;
 //   reader.Add(bytes, [&](std::optional<std::string_view> line) {
-//     if (line) Handle(ParseMessage(*line));       // nullopt: the line was too long
+//     if (line) Handle(ParseLine(*line));       // nullopt: the line was too long
 //   });
 //
 // One thread at a time.

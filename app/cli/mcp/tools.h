@@ -36,7 +36,7 @@ struct Call {
   std::vector<std::string> arguments;
   std::vector<std::string> program;  // the words after --
   std::vector<std::string> files;    // the files that the command reads
-  std::string folder;                // working directory; "": that of the server
+  std::string folder;                // working directory; "": the server's working directory
   bool makes_trace = false;          // the server must add -o
   // the path at which the trace is saved, or "" for the server's own folder of traces
   std::string save_as;

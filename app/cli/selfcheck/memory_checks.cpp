@@ -78,7 +78,7 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
                    const Json& f) {
   const Answer answer = s.Ask("explain", {"--page", "segments", "--no-replay", "--event", event});
   const Json& segments = At(answer.json, "segments");
-  if (!segments.is_array()) return;  // no segments at this event; the sums above are then zero
+  if (!segments.is_array()) return;  // no segments at this event, so the sums above are zero
   s.report.Equal(at + TEXT_MARK("the bytes of all segments add up to the reserved memory"),
                  Sum(segments, "bytes"), At(f, "reserved"));
   s.report.Equal(
@@ -150,7 +150,7 @@ void CheckMemory(const Subject& s) {
     const Json& memory = At(peak.json, "device_memory");
     s.report.Equal(at + TEXT_MARK("the parts of the device memory add up to the used memory"),
                    Sum(At(memory, "parts"), "bytes"), At(memory, "used"));
-    // This part has two names. It is "blocks" if the file does not contain requested sizes.
+    // This part has two names. Its name is "blocks" if the file does not contain requested sizes.
     const uint64_t blocks =
         Number(PartOf(memory, "blocks, as requested")) + Number(PartOf(memory, "blocks"));
     s.report.Equal(at + TEXT_MARK("the blocks in `device_memory` add up to the requested bytes"),

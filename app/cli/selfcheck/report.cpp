@@ -10,7 +10,8 @@ namespace {
 
 constexpr size_t kLongest = 120;
 
-// Why a group was skipped. It may be the error of a command.
+// Returns the text for the reason why a group was skipped. The reason may be the error of a
+// command.
 std::string ShownReason(std::string_view reason) {
   if (!reason.starts_with(kErrorPrefix)) return i18n::Shown(reason);
   return i18n::Text(kErrorPrefix) + i18n::Shown(reason.substr(kErrorPrefix.size()));

@@ -20,7 +20,7 @@ class Report {
     std::string what;  // "`info` and `peak` report the same device memory"
     std::string a, b;
   };
-  // Names and differences are in English, as in JSON. ReportText() translates those that are marked
+  // Names and differences are in English, as in JSON. ReportText() translates a text that is marked
   // with TEXT_MARK or made by i18n::English().
   struct Group {
     std::string name;

@@ -21,7 +21,7 @@ struct Subject {
   Report& report;
   std::string file;
   std::vector<std::string> device;            // "--device", "1"; empty: the file has one device
-  std::optional<int> of;                      // set if the file has several devices
+  std::optional<int> of;                      // the device; unset: the file has only one
   std::shared_ptr<const trace::Trace> trace;  // the trace of the device
   analysis::MemoryCurves curves;
   analysis::Peak peak;

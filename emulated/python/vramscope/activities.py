@@ -1,6 +1,6 @@
 """Records kernels, memcpys, API calls and the GPU memory in use, in addition to the allocator's history. A library
-loaded into this process receives them from CUPTI and NVML (cupti/injection.cpp). The driver has already loaded it if
-CUDA_INJECTION64_PATH reached the driver. This module tells the library when to write and when to release CUPTI."""
+in this process (cupti/injection.cpp) receives them from CUPTI and NVML. The driver has already loaded this library if
+the driver got CUDA_INJECTION64_PATH. This module tells the library when to write and when to release CUPTI."""
 import ctypes
 import functools
 import os

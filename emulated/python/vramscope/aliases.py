@@ -1,13 +1,13 @@
-"""Keeps known values correct for tensors that share memory, and out of saved files. x.data shares the memory of x but
-not its version counter, so both counters are checked for writes. Known values are attributes of tensors; they are
-removed when a tensor is saved."""
+"""Keeps known values correct for tensors that share memory, and removes them from tensors that are saved. x.data shares
+the memory of x but not its version counter, so both counters are checked for writes. Known values are attributes of
+tensors, so pickle would save them, too."""
 import functools
 import weakref
 
-MOST = 8  # for one tensor, the most tensors sharing its memory that are tracked; beyond that, its value is forgotten
-# The name of an attribute of tensors. It is a list with an entry for each tensor that shares the
-# memory: a detached tensor with its version counter, the last version seen, and a weak reference to
-# it.
+MOST = 8  # maximum number of tracked tensors that share one memory; if there are more, the value is forgotten
+# The name of an attribute of tensors. The attribute is a list with an entry for each tensor that
+# shares the memory: a detached tensor with the same version counter, the last version seen, and a
+# weak reference to the tensor.
 _NAME = "_vramscope_shared"
 
 

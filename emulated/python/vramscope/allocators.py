@@ -1,6 +1,6 @@
-"""Replaces allocators that keep no history. A plan needs the history of PyTorch's caching allocator, so that allocator
-replaces them in a plan, and an assumption reports this. On a GPU the program's allocators are kept, and their memory is
-not recorded."""
+"""Replaces allocators that keep no history. A plan needs the history of PyTorch's caching allocator. So in a plan, the
+caching allocator replaces the program's other allocators, and an assumption reports this. On a GPU the program's
+allocators are kept, and their memory is not recorded."""
 from vramscope.known import place
 
 CACHELESS = "PYTORCH_NO_CUDA_MEMORY_CACHING"

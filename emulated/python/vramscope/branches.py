@@ -92,7 +92,7 @@ def tree(filename):
 
 @functools.lru_cache(maxsize=64)
 def _nodes(filename):
-    """Returns all nodes of a file, which is walked once although many of its lines are asked about."""
+    """Returns all nodes of a file. They are cached, because they are needed for many lines of the file."""
     return tuple(ast.walk(tree(filename)))
 
 

@@ -71,7 +71,7 @@ def _sparse(function, values):
                 tensor = tensor.contiguous()
             if known is not None:
                 values.tell(tensor, int(known.count_nonzero()))
-                values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # for a mask that PyTorch counts instead
+                values.count_true(0, tensor.numel(), int(known.count_nonzero()))  # PyTorch may count a mask instead of the tensor
             elif values.unknown(tensor):
                 values.assume("a tensor computed on the GPU is assumed to contain no zeros when the program converts it to a sparse tensor")
         return function(tensor, *args, **kwargs)
@@ -80,8 +80,8 @@ def _sparse(function, values):
 
 
 def _selected(function, values):
-    """PyTorch expands a mask that has fewer dimensions or other sizes than the tensor, and then
-    counts it."""
+    """Wraps masked_select(). PyTorch expands a mask that has fewer dimensions or other sizes than
+    the tensor, and then counts the expanded mask. The wrapper expands the mask beforehand."""
     @functools.wraps(function)
     def wrapper(input, mask, **more):
         if values.counted_on_gpu(input) and values.plain(mask) and mask.is_cuda and mask.dtype is values.torch.bool and mask.shape != input.shape:

@@ -10,7 +10,7 @@ _NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gathe
           "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
           "_reduce_scatter_base", "scatter")
 MOST_SENT = 4 << 20  # bytes of an object that ranks exchange
-_SENDING = ("isend", "send")  # read a tensor argument
+_SENDING = ("isend", "send")  # the functions that read a tensor argument
 
 
 def install(process, values):
@@ -37,7 +37,7 @@ def install(process, values):
         if values.small(value, FEW):
             number = values.peek(value)
             if number is not None:
-                values.restore(value, number)  # a launch that reads neighbouring bytes would make it unknown
+                values.restore(value, number)  # a launch that reads neighbouring bytes would make the bytes unknown
                 values.wrote(value, before)
 
     def sent(value):
@@ -68,7 +68,7 @@ def install(process, values):
                     values.release(value)
                     continue
                 if function.__name__ == "recv" and values.plain(value) and value.is_cuda:
-                    values.readable(value, value.numel() * value.element_size())  # waits until it has arrived
+                    values.readable(value, value.numel() * value.element_size())  # waits until the message has arrived
                 written(value, before)
             return result
 

@@ -18,7 +18,7 @@ import operator
 
 from vramscope import branches
 
-MOST_NUMBERS, LEVELS = 4, 3  # numbers solved for at once; callers searched for a returned number
+MOST_NUMBERS, LEVELS = 4, 3  # maximum count of numbers that are solved for together; maximum depth of callers that are searched
 _COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
 _CALCULATE = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
               ast.Mod: operator.mod, ast.USub: operator.neg, ast.UAdd: operator.pos}

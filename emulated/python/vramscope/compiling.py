@@ -1,6 +1,7 @@
 """Handles the caches of torch.compile and Triton, which keep results for later runs. With filled caches the first step
 measures no kernels on the GPU and needs less memory. A plan begins with empty caches, like a program's first run. So
-two plans are equal, and nothing that was measured on the emulated GPU is stored where a real run would use it.
+two plans of the same program give the same result, and nothing that was measured on the emulated GPU is stored where a
+real run would use it.
 
 A folder that the environment or the program names is still used, and an assumption says so."""
 import functools
@@ -55,7 +56,7 @@ class Compiling:
 
         @functools.wraps(prune)
         def prune_configs(tuner, *args, **kwargs):
-            tuner._vramscope_runs = False  # a kernel is about to be measured
+            tuner._vramscope_runs = False  # a new measurement begins: no configuration that runs was found yet
             self.process.assume("Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled", place())
             return prune(tuner, *args, **kwargs)
 
@@ -100,8 +101,9 @@ def _codes(code):
 
 
 def stays_as_it_is(module):
-    """Excludes functions of this package from torch.compile, which would otherwise compile them as
-    part of the program. If compiled code of the program calls one of them, it is still traced."""
+    """Excludes functions of this package from torch.compile, which would otherwise compile them on
+    their own. A function of this package that compiled code calls is still traced as part of its
+    caller."""
     skip_code = getattr(module, "skip_code", None)
     if skip_code is None:  # before 2.8
         from torch._C._dynamo.eval_frame import skip_code

@@ -61,8 +61,8 @@ def install(process, values):
 
 
 def _assigned(process, values, assign):
-    """Replaces the assignment that a Triton kernel would compute. The first worker gets the first
-    task, and so on. Every other assignment would have the same size."""
+    """Replaces the assignment that a Triton kernel would compute. Each worker gets the task with
+    its own number. Every other assignment would have the same size."""
     @functools.wraps(assign)
     def batch_linear_assignment(cost, *args, **kwargs):
         result = assign(cost, *args, **kwargs)

@@ -1,5 +1,5 @@
-"""Runs six configurations and one call of every operator in a list for `vramscope doctor --gpu`, both planned and on
-the GPU, and writes PyTorch's own counters for each.
+"""Runs six configurations, and calls each operator of a list once. Writes PyTorch's own counters for each configuration
+and operator. `vramscope doctor --gpu` runs this script twice: as a plan, and on the GPU.
 
     python doctor.py OUT.json"""
 import gc

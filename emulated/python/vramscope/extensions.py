@@ -1,4 +1,4 @@
-"""Handles kernels that a library compiles when they are first needed. The emulated GPU would not run them. Those that
+"""Handles kernels that a library compiles when they are first needed. The emulated GPU would not run them. Kernels that
 allocate nothing are replaced by functions that do nothing. This needs no compiler and saves minutes."""
 import functools
 

@@ -7,7 +7,7 @@ import math
 from vramscope import aliases
 from vramscope.known import FEW, MANY, SMALL, Known, version
 
-PRODUCTS = 1 << 20  # most elements of an integer tensor in arithmetic, for example of all pairs or triplets of a batch's labels
+PRODUCTS = 1 << 20  # maximum number of elements of an integer tensor in arithmetic, such as a tensor of all pairs or triplets of a batch's labels
 
 # Factory functions of torch.
 MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "logspace", "eye", "tril_indices",
@@ -54,7 +54,7 @@ CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "s
 
 
 def _some(arguments):
-    """The first argument or, if that is a list, its first element."""
+    """Returns the first argument or, if that is a list, its first element."""
     first = arguments[0] if arguments else None
     return first[0] if type(first) in (list, tuple) and first else first
 
@@ -63,7 +63,7 @@ class Following(Known):
     generator = None
 
     def small(self, tensor, most=None):
-        """Whether the tensor is on the GPU and small enough for its values to be tracked."""
+        """Returns whether the tensor is on the GPU and small enough for its values to be tracked."""
         torch = self.torch
         if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or tensor.layout is not torch.strided:
             return False
@@ -321,8 +321,8 @@ class Following(Known):
 
     def follows(self, function):
         """Wraps reductions and scans (sum, max, cumsum, ...) of small integer tensors, such as
-        lengths, message sizes and offsets. Also handles a few known values of other types, and
-        empty tensors (sum 0, product 1)."""
+        lengths, message sizes and offsets. Also handles floating-point tensors of few elements
+        whose values are known, and empty tensors (sum 0, product 1)."""
         binary = self.derived(function)  # max(a, b)
 
         @functools.wraps(function)

@@ -1,5 +1,5 @@
-"""Reports how many parameters of the optimizers no backward pass has reached. The number is updated when a step begins
-if it has changed."""
+"""Reports how many of the optimizers' parameters have not been reached by any backward pass. If this number has changed
+when a step begins, it is reported again."""
 import gc
 import weakref
 

@@ -38,7 +38,7 @@ class Hooks:
         self.backward_depth = 0
         self.optimizer_depth = 0
         self.stepped = False  # an optimizer has stepped, and no new step has begun since
-        self.first_step = True  # of any optimizer in this process
+        self.first_step = True  # no optimizer in this process has made a step yet
         self.steps = 0
         self.model_trains = False
         self.described = weakref.WeakSet()

@@ -1,5 +1,5 @@
-"""Reports to the platform which kind of code the host runs. The platform does not measure the host's time but adds the time
-that such code took in a recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
+"""Reports to the platform which kind of code the host runs. The platform does not measure the host's time. It adds the
+time that code of this kind took in a recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
 import ctypes
 import os
 

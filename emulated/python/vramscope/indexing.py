@@ -1,8 +1,8 @@
 """Replaces torch.Tensor.__getitem__.
 
-A class whose __getitem__ is written in Python counts as a sequence in C code; torch.Tensor does not. If it did,
-torch.tensor([a, b]) would query the length of zero-dimensional tensors. So the slot that makes the class a sequence is
-cleared again, also in subclasses."""
+In C code, a class whose __getitem__ is written in Python counts as a sequence. PyTorch's torch.Tensor does not. If it
+did, torch.tensor([a, b]) would query the length of zero-dimensional tensors. So after the replacement, the slot that
+makes the class a sequence is cleared, also in subclasses."""
 import ctypes
 import sys
 import sysconfig

@@ -149,7 +149,7 @@ def _at_the_hub(cls, name, kwargs):
     return None if getattr(config, "quantization_config", None) is not None else config
 
 
-# These arguments need transformers' own loader to build the model. It then reads a checkpoint of
+# With these arguments, transformers' own loader must build the model. It then reads a checkpoint of
 # sparse files.
 _LOADERS = ("quantization_config", "device_map", "max_memory", "offload_folder", "tp_plan", "tp_size", "device_mesh", "distributed_config")
 _NO_ATTRIBUTES = ("config", "dtype", "torch_dtype", "name_or_path", *_LOADERS)
@@ -212,8 +212,8 @@ def _without_checkpoint(process, modeling):
 
 
 def _load_empty(process, load, model_class, config, folder, dtype, kwargs):
-    """Lets transformers' own loader read a checkpoint of sparse files, so that it decides how to
-    quantize the model, or how to split it between GPUs."""
+    """Lets transformers' own loader read a checkpoint of sparse files, so that the loader decides
+    how to quantize the model, or how to split it between GPUs."""
     torch = process.torch
     os.makedirs(process.settings.scratch, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=process.settings.scratch) as empty:

@@ -89,9 +89,9 @@ class Known:
         self.transforms = getattr(functorch, "peek_interpreter_stack", None) or (lambda: None)
 
     def plain(self, tensor):
-        """Returns whether the operators of this tensor are PyTorch's own. This is so for
-        torch.Tensor, and for subclasses other than Parameter that have no __torch_dispatch__.
-        Buffers of lazy modules are excluded, because they have no size yet."""
+        """Returns whether values of this tensor can be known. The tensor's operators must be
+        PyTorch's own, so a subclass of torch.Tensor must have no __torch_dispatch__. Parameters are
+        excluded, and also buffers of lazy modules, because they have no size yet."""
         kind = type(tensor)
         known = self.kinds_of_tensors.get(kind)
         if known is None:

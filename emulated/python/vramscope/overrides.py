@@ -1,6 +1,6 @@
 """Lets programs override and pickle replaced functions. PyTorch passes a function to the __torch_function__ of a class or mode
-of the program, which may compare it by identity: `func is torch.cat`. PyTorch's C++ code would pass the original function,
-but torch.cat is now a replacement, so the comparison would be false."""
+of the program. This __torch_function__ may compare the function by identity: `func is torch.cat`. PyTorch's C++ code would
+pass the original function, but torch.cat is now a replacement, so the comparison would be false."""
 import functools
 import inspect
 import operator
@@ -11,8 +11,8 @@ import types
 from vramscope import imports, indexing
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-# Collections of functions that `import torch` fills, and in which PyTorch looks up the function that a __torch_function__ or a traced program
-# contains.
+# Collections of functions that `import torch` fills. PyTorch looks up in them the function that a __torch_function__ gets or that a traced
+# program calls.
 _TABLES = {"torch.nn.parameter": ("UninitializedTensorMixin._allowed_methods",), "torch._prims_common": ("torch_function_passthrough",),
            "torch._library.utils": ("_RANDOM_FUNCTIONS",), "torch.fx.operator_schemas": ("_manual_overrides",),
            "torch.ao.quantization.utils": ("func_list", "method_list"), "torch.ao.quantization.qconfig_mapping": ("_FIXED_QPARAMS_OP_TO_OBSERVER",),
@@ -54,7 +54,7 @@ class Builtin:
 
 
 def _overridable(torch, function):
-    """Like Builtin, for a replacement of a Python function."""
+    """Wraps a replacement of a Python function, as Builtin does for a builtin function."""
     overridden = torch._C._has_torch_function_variadic
 
     @functools.wraps(function)
@@ -69,9 +69,9 @@ def _overridable(torch, function):
 
 def _method(torch, function, original):
     """Wraps a replacement of a method. If an argument has a __torch_function__, PyTorch's own
-    method runs, which passes torch.Tensor's attribute to __torch_function__. The replacement runs
-    only when __torch_function__ calls that attribute. So __torch_function__ does not see the calls
-    that the replacement makes."""
+    method runs. It looks the method up in torch.Tensor, finds this wrapper, and passes the wrapper
+    to __torch_function__. The replacement runs only when __torch_function__ calls the wrapper. So
+    __torch_function__ does not see the calls that the replacement makes."""
     overridden = torch._C._has_torch_function_variadic
 
     @functools.wraps(function)
@@ -118,7 +118,8 @@ def constructors(torch):
 
 
 def replace(torch, owner, name, function):
-    """Replaces a function of torch, also in the module of torch._C that defines it."""
+    """Replaces a function of torch or of one of its modules. A builtin of such a module is also
+    replaced in the module of torch._C that defines it."""
     original = getattr(owner, name)
     if inspect.isbuiltin(original):
         function = Builtin(torch, function, original)
@@ -184,8 +185,9 @@ def _add_to_table(module, name, replaced):
 
 
 def _copies(module):
-    """FakeCopyMode compares its function with the method of the base class, which is not
-    replaced."""
+    """Makes FakeCopyMode recognise the replaced clone(). It compares `func` with
+    torch._C.TensorBase.clone, but only torch.Tensor.clone was replaced, so the comparison would be
+    false."""
     mode, torch = module.FakeCopyMode, module.torch
     handle = mode.__torch_function__
 

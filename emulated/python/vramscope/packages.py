@@ -34,8 +34,8 @@ def _folder():
 
 
 def is_own(path):
-    """Returns whether the file belongs to the program. It does if it is not installed, or if it is
-    in the program's own folder (as with `pip install -e`)."""
+    """Returns whether the file belongs to the program: it is not installed, or it is in the
+    program's own folder (as with `pip install -e`)."""
     if not isinstance(path, str) or path.startswith((_HERE, "<")):
         return False
     path = os.path.abspath(path)

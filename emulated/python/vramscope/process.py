@@ -10,7 +10,7 @@ import time
 
 from vramscope import host, packages
 
-PLACES = 4  # lines listed for one assumption in a file
+PLACES = 4  # maximum number of listed lines of a file for one assumption
 MOST_PROCESSES = 1 << 22  # Linux has no process numbers from here on (PID_MAX_LIMIT)
 
 

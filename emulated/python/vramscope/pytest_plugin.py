@@ -93,7 +93,7 @@ def _needs_a_plan(item: Any) -> bool:
         import importlib.util
 
         # Only searches for torch and does not import it, because it cannot be imported without
-        # NVIDIA's libraries. A plan provides those.
+        # NVIDIA's libraries. A plan provides these libraries.
         return importlib.util.find_spec("torch") is not None
     return not torch.cuda.is_available()
 

@@ -17,7 +17,7 @@ from vramscope.process import complain, replace_file
 MAX_ENTRIES = 50_000_000  # size of PyTorch's ring buffer, which grows as it fills
 FLUSH_SECONDS = 0.4  # short, because a window may show the program live
 FLUSH_SHARE = 0.1  # maximum share of the run time that flushes take
-FLUSH_STEP_SECONDS = 0.25  # each flush also writes all existing blocks, so several short steps share one
+FLUSH_STEP_SECONDS = 0.25  # each flush also writes all existing blocks, so several short steps share one flush
 FLUSH_REQUESTS = 200_000
 
 
@@ -33,17 +33,17 @@ class Recorder:
         self.native = None  # native.Native, which writes the marks; set when recording begins
         self.names = {}
         self.chunks = 0
-        self.rows = False  # the rows that the library writes are the chunks of the history
+        self.rows = False  # whether the library writes the chunks of the history
         self.clears = None  # whether restarting clears the history; unknown before the first restart
-        self.bases = {}  # device: allocations and frees before its statistics were reset
+        self.bases = {}  # {device: number of allocations and frees before the device's statistics were reset}
         self.flushed_at = 0.0
         self.flushed_requests = 0
         self.flush_took = 0.0  # duration of the last flush in seconds
         self.tail = tail.Tail(process.torch)
         self.users = None  # the program's own arguments for its history
         self.users_chunk = 0  # the chunk in which the program's history begins
-        self.shown = MAX_ENTRIES  # the program requested this many of the latest entries
-        self.skipped = set()  # the program requested no entries of these actions
+        self.shown = MAX_ENTRIES  # number of latest entries that the program requested
+        self.skipped = set()  # actions of which the program requested no entries
         self.now = None  # returns nanoseconds
         self.on_begin = []
         self.on_flush = []
@@ -350,7 +350,8 @@ class Recorder:
                 if "clear_history" in signature.parameters:
                     asked["clear_history"] = True
                 # With the program's limit, PyTorch would drop entries before they are written, and skipped actions would
-                # be missing in the trace. So both are applied only to the history that the program gets.
+                # be missing in the trace. So the limit and the skipped actions are applied only to the history that the
+                # program gets.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
                 self.shown = min(asked.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
                 asked[name] = MAX_ENTRIES
