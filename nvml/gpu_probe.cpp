@@ -50,7 +50,8 @@ bool LoadAll(void* library, Driver& d) {
          Load(library, "cuMemGetInfo_v2", d.MemGetInfo);
 }
 
-// The result is too large if other processes allocate memory of the GPU meanwhile.
+// Returns the used memory of the GPU while this process has a context. The result is too large if
+// other processes use memory of the GPU, too.
 uint64_t ContextBytes(const Driver& driver, int device) {
   void* context = nullptr;
   if (driver.DevicePrimaryCtxRetain(&context, device) != 0) return 0;

@@ -23,7 +23,8 @@ struct GpuMemory {
   uint8_t device = 0;  // CUDA's index in this process
   uint64_t total = 0;  // size of the GPU's memory
   uint64_t used = 0;   // memory used by all processes
-  // The memory that driver and firmware reserve. An old library returns none and adds it to `used`.
+  // The memory that driver and firmware reserve. It is missing with an old library, which includes
+  // it in `used`.
   std::optional<uint64_t> driver;
   // The part of `used` that belongs to this process. It is unknown under WSL, and if several
   // processes in a container use the GPU, because NVML then reports other pids.

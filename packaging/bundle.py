@@ -215,8 +215,8 @@ def add_certificates(tree, packages):
 
 
 def check(tree):
-    """Checks that each file finds its libraries in the tree or by the rules above, and that it
-    needs no glibc newer than allowed."""
+    """Checks that each file finds its libraries in the tree or may use those of the computer
+    (NEVER, FALLBACK), and that it needs no glibc newer than allowed."""
     wrong = []
     own = tree / "lib/vramscope"
     for path in sorted(tree.rglob("*")):

@@ -79,7 +79,7 @@ bool HasFolder(const char* path, const char* wanted) {
 }
 
 // Returns the folder of the hooks next to this file. It is needed if RestorePythonPath() in a
-// parent process has overwritten the variable with the folder.
+// parent process has overwritten VRAMSCOPE_PROGRAM_PYTHONPATH, which contains that folder.
 const char* FolderOfHooks() {
   static char hooks[kLongest];
   if (folder[0] == 0 || strlen(folder) + sizeof "python/inject" > sizeof hooks) return nullptr;
@@ -88,9 +88,10 @@ const char* FolderOfHooks() {
   return access(hooks, R_OK) == 0 ? hooks : nullptr;
 }
 
-// Changes the kernel's array of the environment, which the program's C library will read. The array
-// cannot grow. So if it has no PYTHONPATH, this function overwrites the variable with the folder,
-// unless there is a preloaded library, which can add PYTHONPATH.
+// Puts the folder of the hooks in front of PYTHONPATH. Changes the kernel's array of the
+// environment, which the program's C library will read. The array cannot grow. If it has no
+// PYTHONPATH, this function overwrites the entry VRAMSCOPE_PROGRAM_PYTHONPATH with PYTHONPATH,
+// unless the isolation library is preloaded, which can add PYTHONPATH.
 void RestorePythonPath() {
   static char restored[8 * kLongest];
   char** own = nullptr;
@@ -147,8 +148,9 @@ bool WithoutHash(const char* name, char* to, unsigned long size) {
   return true;
 }
 
-// Finds the emulated library of that name. If `also_vendored`, the name may be that of a wheel's
-// copy. It may have a full version, and matches the library of the same major version.
+// Finds the emulated library with this name. If `also_vendored`, the name may be that of a wheel's
+// own copy, with a hash and a full version. Then the emulated library of the same major version is
+// found.
 const char* Ours(const char* name, bool also_vendored) {
   static char found[kLongest];  // safe: the loader holds its lock until it has copied the result
   char plain[256];

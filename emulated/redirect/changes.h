@@ -14,8 +14,8 @@
 // Only Listing and CopyTree allocate memory. All functions return 0 or -errno.
 namespace vramscope::isolation {
 
-// An absolute path of the program, without links, and its paths in both layers. "" is the root.
-// Both are in one buffer: the upper path is the folder of changes, followed by the lower path.
+// An absolute path of the program, without links, and its paths in both layers. "" is the root. The
+// two paths share one buffer: the upper path is the folder of changes, followed by the lower path.
 class Spot {
  public:
   Spot() { Clear(); }
@@ -62,7 +62,7 @@ class Spot {
 enum class Kind : unsigned char { kNone, kRemoved, kFolder, kLink, kOther };
 Kind KindOf(const struct stat& status);
 
-// The layers that contain a folder.
+// The layers that contain a folder. `real` means that the folder is not isolated.
 struct Layers {
   bool upper = true, lower = true, real = false;
 };
@@ -94,11 +94,11 @@ constexpr unsigned kDescriptor = 2;  // the path may be empty and then means the
 // missing, returns 0, and `place` is a place that does not exist.
 int Resolve(int folder, const char* path, unsigned how, Place& place);
 
-// Returns a counter that all processes with these changes share. Bump() increments it for every
-// change that may affect where a path leads. It is 0 before the first change.
+// Returns a counter that all processes with this folder of changes share. Bump() increments it for
+// every change that may affect where a path leads. It is 0 before the first change.
 uint64_t Generation();
 void Bump();
-// For a forked child: drops locks that other threads held.
+// Call in a forked child. Drops locks that other threads held when the process was forked.
 void ForgetLocksOfPaths();
 
 // Returns whether the path can be passed to the kernel without checking the layers.

@@ -38,7 +38,7 @@ int CopyBytes(int from, int to, off_t size) {
   }
 }
 
-// Copies user attributes, unless the file has none or the target has no room for them.
+// Copies user attributes, unless the file has none or the target has no space for them.
 void CopyAttributes(int from, int to) {
   char names[4096], value[4096];
   const long size = kernel::Call(SYS_flistxattr, from, kernel::Of(names), sizeof names);
@@ -151,7 +151,8 @@ int CopyEntry(Tree& tree) {
       return 0;
     } else {
       status = there;
-      Path& to = tree.to;  // a folder that hides the lower one is already complete
+      // If the target folder hides the lower folder, it is already complete.
+      Path& to = tree.to;
       const size_t before = to.length;
       const bool opaque = to.Push(VRAMSCOPE_ISOLATION_OPAQUE) && kernel::Access(to.text, F_OK) == 0;
       to.Pop(before);

@@ -19,7 +19,8 @@
 namespace vramscope::isolation {
 namespace {
 
-// The address of the page. It is above the memory of sanitizers and below programs and libraries.
+// The address of the page from which this library makes its own system calls. It is above the
+// memory of sanitizers and below programs and libraries.
 constexpr unsigned long kGate = 0x110000000000;
 constexpr unsigned long kGateSize = 4096;
 constexpr unsigned char kCode[] = {0x0f, 0x05, 0xc3};  // syscall; ret
@@ -298,7 +299,7 @@ void TrapWrites() {
   add(kLoad, offsetof(struct seccomp_data, nr), 0, 0);
   add(kAny, kX32, 0, 1);
   add(kAnswer, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
-  // Opens for writing.
+  // Traps open() and openat() if they open a file for writing.
   add(kEqual, SYS_open, 0, 3);
   add(kLoad, kFlagsOfOpen, 0, 0);
   add(kAny, kWrites, 0, 5);

@@ -6,10 +6,11 @@
 // The page has the same address in every process, because child processes inherit the filter.
 namespace vramscope::isolation {
 
-// Maps the page and makes this library's calls from it. Returns false if it cannot be mapped.
+// Maps the page. From then on, this library's calls are made from it. Returns false if the page
+// cannot be mapped.
 bool OpenGate();
 // Installs the filter. Call once, in copy mode, after OpenGate. If the kernel refuses the filter,
-// such calls are not trapped.
+// system calls without the C library's functions are not trapped.
 void TrapWrites();
 
 }  // namespace vramscope::isolation

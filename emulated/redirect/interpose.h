@@ -40,10 +40,11 @@ inline int AnswerInt(long result) { return static_cast<int>(Answer(result)); }
 
 inline bool Copies() { return ModeOfProcess() == Mode::kCopy; }
 
-// For a forked child: drops locks that other threads held.
+// Call in a forked child. Drops locks that other threads held when the process was forked.
 void ForgetLocksOfStreams();
 
-// The path that the kernel gets for reading: the program's path, or one of the paths of the place.
+// The folder and path that the kernel gets for reading: those of the program, or one of the paths
+// of the place.
 struct Where {
   int folder;
   const char* path;

@@ -133,7 +133,7 @@ using namespace vramscope::isolation;  // NOLINT: the functions below are the lo
 
 #define VRAMSCOPE_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// Call in a fork of the warm process (vramscope/warm.py), which becomes a program with another
+// Call in a fork of the warm process (vramscope/warm.py) that becomes a program with another
 // environment. In copy mode, the folder of changes stays the same.
 VRAMSCOPE_EXPORTED void vramscope_isolation_again() {
   if (ModeOfProcess() == Mode::kCopy) return;
@@ -162,8 +162,8 @@ VRAMSCOPE_EXPORTED unsigned la_objopen(struct link_map* map, Lmid_t space, uintp
   return LA_FLG_BINDTO;
 }
 
-// The loader calls this if the library that looks up *or* the one that is found requested it.
-// Lookups by this library are not changed.
+// The loader calls this if either library requested it: the library that looks up a symbol or the
+// library that defines it. Lookups by this library are not changed.
 VRAMSCOPE_EXPORTED uintptr_t la_symbind64(ElfW(Sym) * symbol, unsigned, uintptr_t* from,
                                           uintptr_t* to, unsigned* flags, const char* name) {
   *flags |= LA_SYMB_NOPLTENTER | LA_SYMB_NOPLTEXIT;

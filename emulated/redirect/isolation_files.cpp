@@ -18,7 +18,7 @@ namespace {
 
 // --- renames that overlayfs refuses ---
 
-// Stores the path as one string, such as "/proc/self/fd/7/name" for a descriptor's folder.
+// Stores the path as one string, such as "/proc/self/fd/7/name" if it is relative to descriptor 7.
 bool Absolute(int folder, const char* path, char* to, size_t size) {
   const int length = path[0] == '/' || folder == AT_FDCWD
                          ? snprintf(to, size, "%s", path)

@@ -52,7 +52,8 @@ Stream* Find(DIR* stream) {
   return nullptr;
 }
 
-// Reads the entries of a folder. Returns false if the folder is only in the lower layer or real.
+// Reads the entries of a folder. Returns false if the folder is only in the lower layer or not
+// isolated.
 bool ReadStream(DIR* stream, Stream& to) {
   static void* next;
   char path[2 * PATH_MAX];
@@ -294,7 +295,8 @@ FILE* OpenFileAnew(const char* path, const char* mode, FILE* file) {
 
 // --- temporary names ---
 
-// Replaces the XXXXXX before the suffix by random letters until `make` finds the name free.
+// Replaces the XXXXXX before the suffix by random letters until `make` reports that the name is
+// free.
 template <typename Function>
 int MakeTemporary(char* name, int suffix, Function make) {
   const size_t length = strlen(name);

@@ -36,8 +36,9 @@ struct Start {
   char* const* arguments;
 };
 
-// Reads a script's first line and finds the interpreter. The kernel would not find an interpreter
-// that was changed, and would pass a changed script by its path in the folder of changes.
+// Reads a script's first line and finds the interpreter. Without this, the kernel would not find an
+// interpreter that was changed, and would pass a changed script by its path in the folder of
+// changes.
 int FindInterpreter(const char* given, char* const* arguments, char** out, Start& start) {
   const int fd = kernel::Open(start.path, O_RDONLY | O_CLOEXEC);
   if (fd < 0) return 0;
@@ -72,7 +73,7 @@ int FindInterpreter(const char* given, char* const* arguments, char** out, Start
   return 0;
 }
 
-// `out` needs room for four more entries than there are arguments.
+// `out` needs space for four more entries than there are arguments.
 int Prepare(const char* path, char* const* arguments, char** out, Start& start) {
   start.path = path;
   start.arguments = arguments;

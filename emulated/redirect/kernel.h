@@ -111,7 +111,7 @@ inline int ChangeOwner(const char* path, uid_t user, gid_t group, int flags) {
   return static_cast<int>(Call(SYS_fchownat, AT_FDCWD, Of(path), user, group, flags));
 }
 
-// "/proc/self/fd/7" for a descriptor, which must not be negative.
+// Writes a descriptor's name, such as "/proc/self/fd/7". The descriptor must not be negative.
 inline void NameOfDescriptor(int fd, char (&name)[32]) {
   constexpr char kFolder[] = "/proc/self/fd/";
   size_t at = 0;

@@ -18,7 +18,7 @@ struct Shared {
 };
 Shared* shared;
 int shared_state;  // 0: not tried, 1: being mapped, 2: done
-Shared alone;      // used if sharing fails: then no lookup is cached
+Shared alone;      // used if the state cannot be shared; then no lookup is cached
 
 Shared* Map() {
   char path[kLongest + 64];
@@ -210,8 +210,8 @@ bool IsMagic(const Spot& spot) {
 }
 
 // Returns whether the open file still has that path. Returns false for a standard stream that is
-// open for writing (the link's mode shows this; proc_pid_fd(5)). If such a stream is a real file,
-// the program's starter has opened it, and the program must keep it.
+// open for writing (the link's mode shows this; proc_pid_fd(5)). If this stream is a real file, the
+// process that started the program has opened it, and the program must keep it.
 bool LeadsToPath(const Spot& link, const char* target) {
   const char* name = link.name();
   struct stat open, there;

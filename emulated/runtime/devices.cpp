@@ -117,7 +117,7 @@ Error cudaGetDevice(int* device) {
 Error cudaSetDevice(int device) {
   const Result result = NoDevice() ? Result::kNoDevice : SetCurrentDevice(device);
 #if VRAMSCOPE_CUDART >= 12
-  if (result == Result::kSuccess) {  // since CUDA 12 this also creates the context
+  if (result == Result::kSuccess) {  // since CUDA 12, this call also creates the context
     ThePlatform().MarkUsed(device);
   }
 #endif

@@ -14,7 +14,7 @@ namespace vramscope::emulated::runtime {
 
 using Error = int;  // cudaError_t
 
-// cudaDeviceProp of CUDA 11, and of CUDA 12 under the name without _v2.
+// cudaDeviceProp of CUDA 11. In CUDA 12, it belongs to the function name without _v2.
 struct DeviceProperties11 {
   char name[256];
   unsigned char uuid[16];
@@ -98,7 +98,7 @@ struct DeviceProperties11 {
   size_t reservedSharedMemPerBlock;
 };
 
-// What CUDA 12 appended (cudaGetDeviceProperties_v2).
+// What CUDA 12 appended to the structure (cudaGetDeviceProperties_v2).
 struct DeviceProperties12 : DeviceProperties11 {
   int hostRegisterSupported;
   int sparseCudaArraySupported;
@@ -116,7 +116,7 @@ struct DeviceProperties12 : DeviceProperties11 {
   int reserved[63];
 };
 
-// CUDA 13 removed members in the middle.
+// cudaDeviceProp of CUDA 13, which removed members in the middle.
 struct DeviceProperties13 {
   char name[256];
   unsigned char uuid[16];
@@ -235,7 +235,7 @@ struct FunctionAttributes11 {  // cudaFuncAttributes
   int maxDynamicSharedSizeBytes;
   int preferredShmemCarveout;
 };
-struct FunctionAttributes12 : FunctionAttributes11 {  // and CUDA 13
+struct FunctionAttributes12 : FunctionAttributes11 {  // cudaFuncAttributes of CUDA 12 and 13
   int clusterDimMustBeSet;
   int requiredClusterWidth;
   int requiredClusterHeight;

@@ -25,14 +25,14 @@ struct StreamPools {
   MemPool* owner = nullptr;
   FreeTree free[2];                            // indexed by Pool
   std::map<uint64_t, BlockNode*> unmapped[2];  // keyed by address
-  bool listed[3] = {false, false, false};      // whether listed in MemPool::freed
+  bool listed[3] = {false, false, false};  // whether the stream is in each list of MemPool::freed
 };
 
 // The default pool or a private pool.
 struct MemPool {
   uint32_t id = 0;
   bool released = false;
-  uint64_t searches[2] = {0, 0};  // number of searches in each pool, the clock of block ages
+  uint64_t searches[2] = {0, 0};  // number of searches in each pool; block ages count them
   std::vector<std::unique_ptr<StreamPools>> streams;  // sorted by stream
   // For each pool, the streams in which a block was freed after the list was last processed. A
   // stream whose blocks could not be released is listed again when another of its blocks is

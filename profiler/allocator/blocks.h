@@ -31,8 +31,8 @@ struct BlockNode {
   SegmentNode* segment = nullptr;
   BlockNode* left = nullptr;  // links of the FreeTree
   BlockNode* right = nullptr;
-  // For a free block: how often its pool had been searched when it was freed. Pending block: its
-  // ticket.
+  // For a free block: how often its pool had been searched when it was freed. For a pending block:
+  // its ticket.
   uint64_t since = 0;
   uint32_t priority = 0;
   BlockUse use = BlockUse::kFree;
@@ -187,8 +187,8 @@ class FreeTree {
   uint32_t random_ = 0x9e3779b9;
 };
 
-// A hash table of blocks in use by address. It uses linear probing and is at most half full.
-// Removal moves later entries back, so there are no tombstones.
+// A hash table of the blocks in use, keyed by address. It uses linear probing and is at most half
+// full. Removal moves later entries back, so there are no tombstones.
 class LiveTable {
  public:
   LiveTable() : slots_(kFirstSize) {}

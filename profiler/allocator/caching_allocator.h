@@ -86,12 +86,13 @@ class Driver {
 };
 
 struct Stats {
-  uint64_t requested = 0, allocated = 0, reserved = 0;  // current bytes; include pending frees
+  uint64_t requested = 0, allocated = 0, reserved = 0;  // current bytes, including pending frees
   uint64_t peak_requested = 0, peak_allocated = 0, peak_reserved = 0;
   uint64_t segment_allocs = 0, segment_frees = 0;  // cudaMalloc, cudaFree
   uint64_t segment_maps = 0, segment_unmaps = 0;   // pages of expandable segments
   uint64_t retries = 0, out_of_memory = 0;
-  uint64_t pools_searched = 0;  // number of streams' pools that releases searched: their cost
+  // How many StreamPools releases have searched, as a measure of their cost.
+  uint64_t pools_searched = 0;
 };
 
 class CachingAllocator {

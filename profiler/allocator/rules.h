@@ -76,7 +76,8 @@ inline bool Splits(uint64_t rounded, uint64_t rest, trace::Pool pool, const run:
   if (pool == trace::Pool::kSmall || conf.expandable_segments) return rest >= kMinBlockSize;
   return rounded < conf.max_split_size && rest > kSmallSize;
 }
-// Returns the most bytes that are not split off a block in a segment that is not expandable.
+// Returns the largest rest that is not split off but stays in a block, in a segment that is not
+// expandable.
 inline uint64_t MostTail(uint64_t rounded, const run::AllocConf& conf) {
   return rounded < conf.max_split_size ? kSmallSize : conf.max_non_split_rounding;
 }

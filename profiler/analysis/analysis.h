@@ -78,7 +78,7 @@ LiveSet LiveAt(const trace::Trace& trace, trace::EventIndex event);
 // Returns 0 if the trace is empty.
 trace::EventIndex EventAtTime(const trace::Trace& trace, int64_t time_ns);
 
-// The highest memory. It is never at an event before a recording begins, because such events are
+// The maximum of allocated memory. Events before a recording begins are ignored, because they are
 // only for blocks that already existed.
 struct Peak {
   uint64_t allocated = 0;      // maximum, at the event in `context`
@@ -97,7 +97,7 @@ uint64_t MostByCounter(const trace::Trace& trace);
 
 // All memory figures in this file are for one device. If a trace has several devices, pass only the
 // part of one of them (trace/one_device.h). Only the next two functions accept a trace of several
-// devices, and handle each separately.
+// devices. They handle each device separately.
 using trace::DevicesOf;
 struct DevicePeak {
   uint8_t device = 0;
@@ -121,10 +121,7 @@ struct StepRow {
 };
 std::vector<StepRow> StepTable(const trace::Trace& trace, const MemoryCurves& curves);
 
-// The figures that `plan --json` and `run --json` print. before_training and after_training are
-// taken at the markers kMarkerTrainingBegin and kMarkerTrainingEnd. Without markers, they are taken
-// at the begin of the first step and the end of the last step. Without steps, they are taken at the
-// begin and end of the trace or recording.
+// Allocated and reserved bytes at one time.
 struct MemoryPair {
   uint64_t allocated = 0, reserved = 0;
 };
@@ -134,6 +131,10 @@ struct GpuUse {
   uint64_t reserved = 0, past_allocator = 0;
   uint64_t sum() const { return reserved + past_allocator; }
 };
+// The figures that `plan --json` and `run --json` print. before_training and after_training are
+// taken at the markers kMarkerTrainingBegin and kMarkerTrainingEnd. Without markers, they are taken
+// at the begin of the first step and the end of the last step. Without steps, they are taken at the
+// begin and end of the trace or recording.
 struct Summary {
   MemoryPair before_training, after_training;
   Peak peak;
@@ -141,8 +142,8 @@ struct Summary {
   std::vector<StepRow> steps;
   uint64_t events = 0;
   bool fits = true;
-  // The device memory minus the CUDA context and most_used. If negative, so much memory is
-  // missing.
+  // The device memory minus the CUDA context and most_used. If it is negative, its absolute value
+  // is the amount of missing memory.
   int64_t headroom_bytes = 0;
   bool out_of_memory = false;  // the run has an OutOfMemory event
   bool went_on = false;  // a planned program caught the error, allocated again and ended normally

@@ -48,7 +48,7 @@ std::vector<std::string_view> Split(std::string_view text, char separator) {
   return out;
 }
 
-constexpr size_t kMostInError = 40;  // bytes of the user's text
+constexpr size_t kMostInError = 40;  // limit for the bytes of the user's text in a message
 
 absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
   const size_t colon = text.find(':');

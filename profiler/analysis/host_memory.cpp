@@ -30,9 +30,8 @@ bool IsOfHost(MemorySpace space) {
 class Live {
  public:
   explicit Live(const trace::ActivityTable& activities) : a_(activities) {}
-  // Ends the live allocation at the address of `row`. Returns that allocation's row, or
-  // kNoRow. If `row` itself is an allocation, the earlier one must have been freed without a
-  // record.
+  // Ends the live allocation at the address of `row`. Returns that allocation's row, or kNoRow. If
+  // `row` itself is an allocation, the earlier allocation must have been freed without a record.
   uint32_t Release(uint32_t row) {
     const auto at = rows_.find(Key(row));
     if (at == rows_.end()) return kNoRow;
@@ -128,8 +127,9 @@ std::vector<HostMemory::Site> SitesAt(const trace::Trace& trace, uint32_t last) 
 HostMemory HostMemoryOf(const trace::Trace& trace) {
   const trace::ActivityTable& a = trace.activities;
   HostMemory memory;
-  if (trace.info.has_config) return memory;  // the embedded loop
-  uint64_t copied = 0;                       // most bytes of pinned memory in one memcpy
+  // A trace of the embedded training loop, which does not record host allocations.
+  if (trace.info.has_config) return memory;
+  uint64_t copied = 0;  // most bytes of pinned memory in one memcpy
   Live live(a);
   // The curve and the current bytes of each memory space.
   std::map<MemorySpace, std::pair<HostMemory::Curve, uint64_t>> spaces;

@@ -27,7 +27,8 @@ Context ContextAt(const trace::Trace& trace, EventIndex event) {
   const auto end = std::upper_bound(s.begin_event.begin(), s.begin_event.end(), event);
   const auto rows = static_cast<uint32_t>(end - s.begin_event.begin());
   for (uint32_t i = 0; i < rows; ++i) {
-    if (s.end_event[i] <= event) continue;  // kNoEvent is the largest index
+    // kNoEvent, the end of a slice that stays open, is the largest index.
+    if (s.end_event[i] <= event) continue;
     switch (s.kind[i]) {
       case SliceKind::kStep:
         c.step = static_cast<int32_t>(s.number[i]);

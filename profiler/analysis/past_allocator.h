@@ -1,12 +1,11 @@
 // Finds memory that libraries such as NCCL allocate directly from the driver and not from the
-// caching allocator. The GPU must have room for this memory in addition to the reserved
-// memory.
+// caching allocator. The GPU must have space for this memory in addition to the reserved memory.
 //
 //   const GpuUse most = MostUsed(trace, curves, FindPeak(trace, curves));
 //   const uint64_t needed = most.sum() + trace.info.device.context_bytes;
 //
-// CUPTI records the driver's allocations. Without them, as in a plan with --no-activities, finds
-// nothing. The trace must contain one device. Pure; thread-safe.
+// CUPTI records the driver's allocations. Without these records, as in a plan with --no-activities,
+// nothing is found. The trace must contain one device. Pure; thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -44,10 +44,10 @@ absl::StatusOr<RequestStream> RequestsOfStep(const trace::Trace& trace, std::opt
 // are as they were at the allocation. Quoted as in RFC 4180.
 void WriteRequestsCsv(const trace::Trace& trace, std::ostream& out);
 
-// Reads a CSV that `vramscope requests` has written. Also reads a CSV from a recorded snapshot
-// with the columns action,size,addr and optionally rounded,index,alloc_index,op. alloc_index is
-// the `index` of the row that allocated the freed block. It is empty or negative for older
-// blocks. Without alloc_index, the address identifies a block. kInvalidArgument names line and
+// Reads a CSV that `vramscope requests` has written. Also reads a CSV from a recorded snapshot with
+// the columns action,size,addr and optionally rounded,index,alloc_index,op. alloc_index is the
+// `index` of the row that allocated the freed block. It is empty or negative for older blocks.
+// Without alloc_index, the address identifies a block. A kInvalidArgument error names line and
 // column.
 absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv);
 

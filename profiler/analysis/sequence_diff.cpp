@@ -6,8 +6,7 @@
 namespace vramscope::analysis {
 namespace {
 
-// Searches for a path from (0, 0) through a and b. Appends its matches, to which `base` is added.
-// Returns where the path ends: at the end of both or, after max_differences, at the furthest point.
+// Where a path ends.
 struct Reached {
   uint32_t a = 0, b = 0;
 };
@@ -16,6 +15,9 @@ class Search {
  public:
   Search(std::span<const Token> a, std::span<const Token> b) : a_(a), b_(b) {}
 
+  // Searches for a path from (0, 0) through a and b. Appends the path's matches to `out`, with
+  // `base` added to each. Returns where the path ends: at the end of both sequences or, after
+  // max_differences, at the furthest point.
   Reached Run(uint32_t max_differences, Match base, std::vector<Match>& out) {
     const auto n = static_cast<int64_t>(a_.size()), m = static_cast<int64_t>(b_.size());
     // rows_[d][i]: furthest x on diagonal k = 2i - d after d differences.

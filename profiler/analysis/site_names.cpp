@@ -64,8 +64,8 @@ std::string_view WithoutResult(std::string_view function) {
   return function.substr(begin);
 }
 
-// Returns whether modules call each other in this file of PyTorch's. Every stack of a model has
-// frames in such files.
+// Returns whether this is a file of PyTorch in which modules call each other. Every stack of a
+// model has frames in such files.
 bool CallsModules(std::string_view file) {
   for (const std::string_view name : {"module", "container"})
     for (const std::string_view slash : {"/", "\\"})

@@ -60,8 +60,8 @@ class SiteNames {
   // if Callers() returns frames of packages.
   std::vector<std::string> Within(trace::StackId stack) const;
   // Returns the name of a call site: the program's innermost frame, `depth` - 1 of its callers, and
-  // the operator (`op` if the trace contains it). Up to `within` frames of Within() precede it. ""
-  // without a usable frame. Examples:
+  // the operator (`op` if the trace contains it). Up to `within` frames of Within() precede it.
+  // Returns "" if the stack has no usable frame. Examples:
   //
   //   "optimizer.py:80 step > aten::add"      "model.py:42 forward < train.py:10 step > aten::mm"
   std::string Name(trace::StackId stack, std::string_view op = {}, size_t depth = 1,
@@ -80,8 +80,8 @@ class SiteNames {
   // `portable` key stays equal when a program is changed or moved. It ignores line numbers, all but
   // the last two parts of paths, the name of the script, and comprehensions.
   std::string Key(trace::StackId stack, bool portable) const;
-  // Returns a key of the program's innermost frame and the operator, without line numbers. It is
-  // the same if other code calls the program. Returns "" without frames of the program.
+  // Returns a key of the program's innermost frame and the operator, without line numbers. The key
+  // does not depend on the callers of that frame. Returns "" without frames of the program.
   std::string InnermostKey(trace::StackId stack) const;
 
  private:

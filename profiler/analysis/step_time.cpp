@@ -15,7 +15,8 @@ double LastStepMs(const trace::Trace& trace, const std::vector<StepRow>& steps) 
   const trace::ActivityTable& a = trace.activities;
   const auto first = static_cast<uint32_t>(
       std::lower_bound(a.begin_ns.begin(), a.begin_ns.end(), from) - a.begin_ns.begin());
-  // Launches by correlation: true for those of the last step, false for those of the step before.
+  // Whether a launch belongs to the last step (true) or to the step before it (false). The key is
+  // the correlation.
   base::HashMap<uint64_t, bool> of_last;
   for (uint32_t row = first; row < a.size() && a.begin_ns[row] < last.end_ns; ++row) {
     const bool is_call = a.kind[row] == trace::ActivityKind::kRuntimeCall ||

@@ -128,9 +128,8 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   out.events = trace.events.size();
   out.out_of_memory = std::find(trace.events.kind.begin(), trace.events.kind.end(),
                                 EventKind::kOutOfMemory) != trace.events.kind.end();
-  // Only plans of programs set this. The embedded loop always continues, because its
-  // allocations may exceed the device's memory. A recording might continue differently on
-  // another device.
+  // Only plans of programs set went_on. The embedded loop always continues, because its allocations
+  // may exceed the device's memory. A recording might continue differently on another device.
   const auto refused =
       std::find(trace.events.kind.rbegin(), trace.events.kind.rend(), EventKind::kOutOfMemory);
   out.went_on = out.out_of_memory && trace.complete && !trace.info.measured &&

@@ -5,8 +5,8 @@
 // They have the design of absl's tables, but not their two defects when memory runs out. absl's
 // tables store their new size before they allocate, so after a failed allocation their destructor
 // frees an invalid pointer. They also mark a slot as full before its value is constructed. A
-// wrapper could not know when absl's tables grow, because that differs between versions.
-// tests/setup/layering.py rejects absl's tables.
+// wrapper around absl's tables could not avoid the defects: it would have to know when the tables
+// grow, and that differs between versions. tests/setup/layering.py rejects absl's tables.
 #pragma once
 
 #include <stdexcept>

@@ -232,7 +232,7 @@ class HashTable {
   size_t size() const { return size_; }
   size_t capacity() const { return slots_in_all_; }
 
-  // Reserves room for `count` elements in all.
+  // Reserves space for a total of `count` elements.
   void reserve(size_t count) {
     if (count > size_ + room_) Rehash(SlotsFor(count));
   }

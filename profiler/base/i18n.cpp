@@ -227,7 +227,7 @@ std::string FormatEnglish(std::string_view english, fmt::format_args arguments) 
 }
 
 std::string FormatTranslated(const std::string& english, fmt::format_args arguments) {
-  if (IsEnglish()) KnowFormat(english);  // Shown() may translate it afterwards
+  if (IsEnglish()) KnowFormat(english);  // Shown() may later translate the result
   const std::string& text = Text(english);
   if (text != english) {
     try {

@@ -71,8 +71,9 @@ std::string English(fmt::format_string<Args...> english, Args&&... arguments) {
 // marked texts. Returns other texts unchanged.
 std::string Shown(std::string_view english);
 
-// Registers formats for Shown(), if another process used them for the texts in a file. Each
-// format contains a word and is marked with TEXT_MARK. Repeated calls have no effect.
+// Registers formats for Shown(). Needed for texts in a file that another process has made from
+// these formats. Each format contains a word and is marked with TEXT_MARK. Repeated calls have no
+// effect.
 void Know(std::span<const std::string_view> formats);
 
 }  // namespace vramscope::i18n

@@ -32,8 +32,8 @@ InstallPaths PathsOf(const std::filesystem::path& program);
 const InstallPaths& OwnPaths();
 
 // Restores the user's LD_LIBRARY_PATH for the programs that this process starts. In an installed
-// tree, the program in bin/ (app/starter) adds folders to it. They have libraries that this
-// computer lacks. Call before any thread is started.
+// tree, the program in bin/ (app/starter) adds folders to it with libraries that this computer
+// lacks. Call before any thread is started.
 void RestoreLibraryPath();
 
 }  // namespace vramscope::base

@@ -22,7 +22,7 @@ namespace vramscope::estimate {
 struct WeightCount {
   std::string family;  // model_type: "qwen2", "llama", "mistral", "gpt2", "basics"
   uint64_t layers = 0;
-  uint64_t embedding = 0;  // tokens, and learned positions
+  uint64_t embedding = 0;  // embeddings of tokens, and learned positions
   uint64_t attention = 0;  // all layers
   uint64_t mlp = 0;        // all layers
   uint64_t norm = 0;       // all layers and the final norm

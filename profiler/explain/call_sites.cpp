@@ -167,7 +167,8 @@ std::vector<SiteUse> UseOfSites(const trace::Trace& trace, const CallSites& site
     ++use.count;
     use.bytes = run::AddSaturating(use.bytes, bytes);
     use.largest = std::max(use.largest, bytes);
-    const bool alive = a.free_event[id] > last;  // kNoEvent is the largest value
+    // kNoEvent, for blocks that are never freed, is the largest value.
+    const bool alive = a.free_event[id] > last;
     const int64_t life = (alive ? end_ns : a.end_ns[id]) - a.begin_ns[id];
     life_sum[site] += static_cast<double>(life);
     use.longest_life_ns = std::max(use.longest_life_ns, life);

@@ -24,7 +24,7 @@ using trace::EventIndex;
 using What = DeviceMemory::What;
 using Source = DeviceMemory::Source;
 
-// Figures of a file may be larger than any memory.
+// Limits the figure, because figures of a file may be larger than any memory.
 int64_t Signed(uint64_t bytes) {
   return static_cast<int64_t>(std::min<uint64_t>(bytes, INT64_MAX));
 }
@@ -96,7 +96,8 @@ DeviceMemoryHistory::DeviceMemoryHistory(const trace::Trace& trace) : trace_(tra
   constexpr std::optional<uint64_t> Answer::*kFields[] = {&Answer::total, &Answer::used,
                                                           &Answer::driver, &Answer::process};
   static_assert(std::size(kFields) == trace::kMemoryCounters.size());
-  base::HashMap<uint32_t, int> names;  // -1: another counter
+  // Name of a counter -> its number in kFields; -1: a counter of another kind.
+  base::HashMap<uint32_t, int> names;
   taken_ = analysis::PastAllocatorRows(trace);
   for (uint32_t row = 0; row < a.size(); ++row) {
     if (a.kind[row] != ActivityKind::kCounter) continue;

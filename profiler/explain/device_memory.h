@@ -47,7 +47,7 @@ struct DeviceMemory {
   };
 
   uint8_t device = 0;
-  bool of_host = false;  // the trace is of the host's memory, without a GPU's
+  bool of_host = false;  // the trace is of the host's memory and not of a GPU's
   analysis::Context context;
   uint64_t total = 0;  // the GPU's memory; 0: not known
   int64_t used = 0;    // the sum of all parts

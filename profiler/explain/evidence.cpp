@@ -14,8 +14,8 @@ std::vector<EvidenceShare> EvidenceAt(const trace::Trace& trace, trace::EventInd
   std::vector<EvidenceShare> shares;
   for (const analysis::LiveAllocation& live : analysis::LiveAt(trace, event).allocations) {
     trace::Evidence evidence = of.Of(live.id);
-    // The text names the operator of a single block, so this replaces it by a text for all such
-    // blocks.
+    // This text names the operator of a single block. The share's text must describe all blocks of
+    // this kind.
     if (evidence.kind == EvidenceKind::kMade)
       evidence.text = TEXT_MARK(
           "allocated by the program's or PyTorch's own code, in a plan that ran no kernels");

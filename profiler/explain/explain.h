@@ -112,10 +112,10 @@ struct SegmentView {
 // that only represent a reserved total are left out (trace/segment_record.h).
 std::vector<SegmentView> SegmentsAt(const trace::Trace& trace, trace::EventIndex event);
 
-// Which private pool this is, and how it is used.
+// A private pool and its use.
 struct PoolOwner {
   uint8_t device = 0;
-  uint32_t mempool = 0;  // first << 16 | second of segment_pool_id
+  uint32_t mempool = 0;  // segment_pool_id (first, second), as first << 16 | second
   std::string name;      // "CUDA graph capture", "vLLM: KV cache", "private pool"
   CallSite site;         // the site with most bytes in the pool; without stacks, site.stack is 0
 };
@@ -130,8 +130,8 @@ struct Fragmentation {
   uint64_t holes = 0;         // free bytes in segments with live blocks
   uint64_t cached = 0;        // free segments, and free pages (2 or 20 MiB) of expandable segments
   uint64_t largest_hole = 0;  // the largest free range of either kind
-  // All unused bytes if the trace contains the reserved total but not the segments. Then holes,
-  // cached bytes and pools are unknown and empty.
+  // All unused bytes if the trace contains the reserved total but not the segments. The other
+  // figures of unused bytes and of pools are then unknown: they are 0 or empty.
   uint64_t unplaced = 0;
   trace::SegmentRecord record = trace::SegmentRecord::kEach;
   bool reserved_known() const { return record != trace::SegmentRecord::kNone; }
@@ -152,14 +152,15 @@ struct Fragmentation {
   };
   std::vector<PoolUse> pools;     // most free bytes first
   std::vector<PoolOwner> owners;  // owners of private pools, by device and id
-  // A segment with holes, and the live blocks that prevent its release. Sorted by
-  // free bytes, largest first.
+  // A live block that prevents the release of its segment.
   struct Pin {
     trace::AllocationId allocation;
     uint64_t bytes = 0;
     trace::Category category = trace::Category::kUnknown;  // the block's category at that event
     CallSite site;
   };
+  // A segment with holes, and the live blocks that prevent its release. Sorted by free bytes,
+  // largest first.
   struct Pinned {
     trace::SegmentId segment;
     uint64_t bytes = 0, free = 0, largest_hole = 0;
@@ -201,9 +202,9 @@ struct Reclaim {
   bool state = false;
   // The replay with the recorded settings (replay::Baseline::own).
   Remedy as_recorded;
-  // A replay with the recorded settings that also allocates the blocks from before the recording.
-  // Remedies with other settings are compared with it or, if there are no such blocks (nullopt),
-  // with `as_recorded`.
+  // A replay with the recorded settings that also allocates the blocks from before the recording
+  // anew. Remedies with other settings are compared with this replay. It is nullopt if there are no
+  // such blocks; the remedies are then compared with `as_recorded`.
   std::optional<Remedy> anew;
   std::vector<Remedy> remedies;  // sorted by given_back, largest first
   // The memory that the program returned to the driver, and the GPU memory inferred from it.
@@ -257,11 +258,11 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites);
 struct WayOut {
   std::string name;       // "expandable_segments:True", "gradient checkpointing"
   std::string how;        // one sentence: the effect, and how it was computed
-  bool computed = false;  // true: by replay; false: estimated from new block sizes
+  bool computed = false;  // true: by replay; false: estimated from the block sizes with this change
   bool passes = false;    // run_passes if known, else request_passes
   bool request_passes = false;
-  // Whether the whole run would fit. Only plans show this, because they continue to their end.
-  // nullopt means that only this request was checked.
+  // Whether the whole run would fit. This is known only for a plan, which continues after the
+  // failed request to the run's end. nullopt means that only this request was checked.
   std::optional<bool> run_passes = {};
   uint64_t over = 0;   // bytes by which the run exceeds the limit
   uint64_t bytes = 0;  // bytes that the way out frees at the event
@@ -301,8 +302,8 @@ struct OutOfMemoryOptions {
   std::function<void(double fraction)> progress = {};
   const std::atomic<bool>* cancel = nullptr;
 };
-// Replays the trace to find out how to avoid the first failure. Only estimates this for later
-// failures.
+// Replays the trace to find out how to avoid the first failure. For later failures, the effect of
+// each way is only estimated.
 absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
                                                    const OutOfMemoryOptions& options);
 

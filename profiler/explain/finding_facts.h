@@ -107,8 +107,9 @@ class FindingFacts {
   // Returns whether the block is still live when `step` ends, or false if there is no such step.
   bool IsHeldAfter(trace::AllocationId id, int32_t step) const;
   bool HasStack(trace::AllocationId id) const;
-  // Returns whether the block is a `buffer` that no module has allocated or moved. The hooks give
-  // this category also to tensors that are created before the first step and kept.
+  // Returns whether the block has the category `buffer`, although no module has allocated or moved
+  // it. The hooks give this category also to tensors that are created before the first step and
+  // kept.
   bool IsPersistentTensor(const LiveBlock& block) const;
   // Returns whether a frame of the block's stack is in a file whose path contains `folder`.
   bool HasFrameIn(trace::AllocationId id, std::string_view folder) const;

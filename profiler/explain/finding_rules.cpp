@@ -121,7 +121,7 @@ MaybeFinding OutputsHeld(const FindingFacts& f) {
   if (end == trace::kNoEvent || !f.PeakInStep()) return std::nullopt;
   const trace::AllocationTable& a = f.trace.allocations;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    // Excludes activations, because autograd keeps those alive, whether a variable does or not.
+    // Excludes activations, because autograd keeps them alive even if no variable refers to them.
     return IsForward(block.phase) && block.step == f.peak.context.step &&
            block.category != Category::kActivation && !Stays(block.category) &&
            a.free_requested_event[block.id.value] > end;
@@ -307,8 +307,8 @@ MaybeFinding LogitsCopies(const FindingFacts& f) {
 static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op == "aten::to"; }
 
 // Recognizes casts only by their operator, because the tensor that was cast may already be freed.
-// Counts only casts that the program or a library calls. Those of autocast are called by PyTorch's
-// own functions. Another rule finds copies of the logits.
+// Counts only casts that the program or a library calls. PyTorch's own functions call the casts of
+// autocast. Another rule finds copies of the logits.
 MaybeFinding DtypeCopies(const FindingFacts& f) {
   const uint64_t logits = BytesOfLogits(f);
   std::map<std::string, uint64_t> makers;

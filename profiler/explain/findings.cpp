@@ -22,8 +22,8 @@ struct Row {
 };
 
 // The more specific rules come first, because rules claim blocks. For each rule, a test program
-// (tests/emulated/findings_test.py) has the mistake and yields the finding. Without the mistake, it
-// does not.
+// (tests/emulated/findings_test.py) makes the mistake and yields the finding. The same program
+// without the mistake does not yield the finding.
 constexpr Row kRows[] = {
     {{"leak",
       TEXT_MARK(

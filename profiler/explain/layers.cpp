@@ -36,7 +36,8 @@ std::optional<std::pair<std::string_view, uint32_t>> NumberIn(std::string_view p
   return std::nullopt;
 }
 
-// Returns the blocks of the list of modules with the most bytes, such as "model.layers".
+// Finds the list of modules whose blocks have the most bytes, such as "model.layers". Returns these
+// blocks.
 std::vector<Block> ByModule(const trace::Trace& trace, const std::vector<uint32_t>& ids) {
   const trace::AllocationTable& a = trace.allocations;
   base::HashMap<std::string_view, uint64_t> lists;

@@ -13,8 +13,8 @@ namespace vramscope::explain {
 struct Layers {
   size_t count = 0;             // 0: no layers found
   std::vector<uint64_t> bytes;  // activations of each layer
-  // The activations that checkpointing would not keep: all blocks of a layer except its first. All
-  // blocks of the largest layer are kept.
+  // The activations that checkpointing would not keep: all blocks of each layer except its first.
+  // All blocks of the largest layer are kept.
   base::HashSet<uint32_t> recomputed;
 };
 

@@ -111,7 +111,8 @@ Leaks FindLeaks(const trace::Trace& trace, const CallSites& sites) {
   for (uint32_t id = 0; id < a.size() && a.alloc_event[id] <= end; ++id) {
     if (a.alloc_event[id] < steps[0].begin) continue;
     while (step + 1 < steps.size() && steps[step + 1].begin <= a.alloc_event[id]) ++step;
-    if (a.free_requested_event[id] <= end) continue;  // kNoEvent is the largest value
+    // kNoEvent, for blocks that are never freed, is the largest value.
+    if (a.free_requested_event[id] <= end) continue;
     const uint32_t site = sites.site_of[id];
     Leak& leak = by_site[site];
     if (leak.stayed.empty()) leak.stayed.resize(steps.size());

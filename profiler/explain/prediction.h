@@ -59,11 +59,11 @@ struct Prediction {
 
   struct Kernel {
     std::string name;
-    // If the kernel was matched by op and its measured name differs, the measured name, else "".
-    // (In plans, library kernels have names that vramscope gives them.)
+    // The measured name if the kernel was matched by op and its measured name differs; else "". (In
+    // plans, library kernels have names that vramscope gives them.)
     std::string measured_name;
-    // If true, `name` is a class of library kernels, and the row sums those whose names are on one
-    // side only.
+    // If true, `name` is a class of library kernels, and the row is the sum of those kernels of the
+    // class whose names occur on one side only.
     bool is_class = false;
     uint64_t planned_count = 0, measured_count = 0;
     int64_t planned_ns = 0, measured_ns = 0;

@@ -15,7 +15,7 @@ using analysis::IsOlder;
 using analysis::ModuleOpName;
 using analysis::SiteNames;
 
-// Returns the name of a stack, in the format of CallSite::name, or "" without a usable frame.
+// Returns the name of a stack, in the format of CallSite::name, or "" if it has no usable frame.
 std::string StackName(const trace::Trace& trace, trace::StackId stack);
 
 // A call site in a list. The name of a site without a stack stays unchanged.

@@ -3,7 +3,7 @@
 //
 //   for (uint8_t d : trace::DevicesOf(*trace)) Show(StateAtEnd(*trace::OfDevice(trace, d)));
 //
-// Pure functions of an immutable Trace; thread-safe; milliseconds.
+// Pure functions of an immutable Trace; thread-safe. A call takes milliseconds.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct MemoryState {
   // Sums, pools with their owners, segments with holes, and the blocks that pin these segments.
   Fragmentation fragmentation;
   std::vector<SegmentView> segments;  // sorted by address
-  // Live blocks by call site, category and so on, largest first. Each list adds up to
+  // Live blocks by call site, by category and by pool, largest first. Each list adds up to
   // fragmentation.allocated.
   std::vector<analysis::Group> by_site;
   std::vector<analysis::Group> by_category;

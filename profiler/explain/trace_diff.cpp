@@ -143,7 +143,8 @@ std::vector<TraceDiff::Step> StepsOf(const std::vector<analysis::StepRow>& a,
   return out;
 }
 
-// Returns the event of the step with the most allocated bytes, or kNoEvent without such a step.
+// Returns the event of the step with the most allocated bytes, or kNoEvent if there is no such
+// step.
 EventIndex PeakEvent(const trace::Trace& trace, const analysis::MemoryCurves& curves,
                      int32_t step) {
   const trace::SliceTable& s = trace.slices;

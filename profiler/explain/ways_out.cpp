@@ -57,8 +57,9 @@ class Replays {
   void SetCount(size_t count) { count_ = std::max(count, done_); }
   EventIndex request() const { return request_; }
 
-  // Returns whether a replay can judge the whole run. Only a plan is recorded to its end, so the
-  // trace must be one. A given technique must have new sizes for all blocks of the trace.
+  // Returns whether a replay can judge the whole run. Only plans are recorded to the end of the
+  // run, so the trace must be a plan. A given technique must have new sizes for all blocks of the
+  // trace.
   bool Whole(const Technique* technique) const {
     return trace_.info.backend == trace::Backend::kPlan &&
            (technique == nullptr || technique->everywhere);

@@ -363,7 +363,7 @@ class ChromeWriter {
   const int64_t begin_ns_;
   const std::vector<int64_t> shown_ns_;  // indexed by event
   const Spans spans_;
-  std::vector<std::string> names_;  // the trace's strings, cleaned
+  std::vector<std::string> names_;  // the trace's strings after CleanJsonText()
   const ChromeActivities activities_{trace_, names_, begin_ns_};
   trace::MemoryCursor at_;
   std::map<uint32_t, uint32_t> thread_of_;  // thread of the trace -> thread of the file

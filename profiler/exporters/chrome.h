@@ -15,9 +15,9 @@
 //  - counters ("C"): one track per category, and allocated, reserved and device memory. At every
 //    time the categories add up to the allocated bytes.
 //
-// Times are microseconds with three decimals from baseTimeNanoseconds. Events at the same time are
-// moved apart by a nanosecond (see ShownTimes in spans.h); all other events keep their time. `##
-// forward ##` includes the loss, as in the table of phases; `## end ##` lasts from the end of a
+// Times are microseconds with three decimals from baseTimeNanoseconds. Events at the same time get
+// times that differ by a nanosecond (see ShownTimes in spans.h); all other events keep their time.
+// `## forward ##` includes the loss, as in the table of phases; `## end ##` lasts from the end of a
 // step's last main phase to the end of the step.
 //
 // Writes in one pass, so it needs memory for the slices, but not for the text. Thread-safe.

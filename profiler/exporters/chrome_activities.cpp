@@ -56,8 +56,8 @@ ChromeActivities::ChromeActivities(const trace::Trace& trace, const std::vector<
   for (uint32_t row = 0; row < table_.size(); ++row)
     if (trace::IsOfDevice(table_.kind[row]) && table_.correlation[row] != 0)
       launched.insert(table_.correlation[row]);
-  // A runtime call takes precedence over the driver call with the same correlation, which it
-  // makes.
+  // A runtime call takes precedence over the driver call that it makes, which has the same
+  // correlation.
   for (const ActivityKind kind : {ActivityKind::kRuntimeCall, ActivityKind::kDriverCall})
     for (uint32_t row = 0; row < table_.size(); ++row)
       if (table_.kind[row] == kind && launched.contains(table_.correlation[row]))

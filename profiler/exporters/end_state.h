@@ -1,5 +1,5 @@
-// Lists the segments and their blocks at the end of a trace, as torch.cuda.memory_snapshot()
-// would.
+// Lists the segments and their blocks at the end of a trace, as torch.cuda.memory_snapshot() lists
+// them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,8 @@ struct EndBlock {
 // segment is a separate entry.
 struct EndSegment {
   uint64_t address = 0, bytes = 0;
-  // The row in the trace, or UINT32_MAX if made up for a block outside of all segments.
+  // The row in the trace, or UINT32_MAX if the segment was made up for a block outside of all
+  // segments.
   uint32_t segment = UINT32_MAX;
   uint8_t device = 0;
   std::vector<EndBlock> blocks;  // sorted by address, without gaps

@@ -155,7 +155,7 @@ class SnapshotWriter {
     out_.EndDict();
   }
 
-  // // ---- Segments
+  // ---- Segments
   void Segments() {
     out_.Key("segments");
     SnapshotPickle::List list(out_);
@@ -220,7 +220,7 @@ class SnapshotWriter {
     out_.EndDict();
   }
 
-  // // ---- Entries
+  // ---- Entries
   absl::Status DeviceTraces() {
     out_.Key("device_traces");
     SnapshotPickle::List list(out_);
@@ -388,8 +388,8 @@ class SnapshotWriter {
     CategoryItem(to);
     category_now_[row] = to;
   }
-  // Writes an entry with the category that the block has at `event`. The alloc entry does not show
-  // it, because that has the category of most of the block's life.
+  // Writes an entry with the category that the block has at `event`. The alloc entry cannot show
+  // this category, because that entry has the category of most of the block's life.
   void Birth(EventIndex event, uint32_t row) {
     out_.BeginDict();
     OfAllocation("annotate", row, event);
@@ -397,14 +397,14 @@ class SnapshotWriter {
     CategoryItem(category_now_[row]);
     out_.EndDict();
   }
-  // MemoryViz.js fails on a file with categories if none is "unknown", so one entry gets it.
+  // MemoryViz.js fails on a file with categories if none is "unknown", so one entry gets "unknown".
   void SayUnknown() {
     if (!write_categories_ || unknown_reported_) return;
     unknown_reported_ = true;
     CategoryItem(Category::kUnknown);
   }
 
-  // // ---- Settings and annotations
+  // ---- Settings and annotations
   void Settings() {
     const absl::StatusOr<run::AllocConf> parsed = run::ParseAllocConf(trace_.info.alloc_conf);
     const run::AllocConf conf = parsed.ok() ? *parsed : run::AllocConf{};
@@ -499,7 +499,8 @@ class SnapshotWriter {
   const bool inferred_;
   const bool write_categories_;
   bool unknown_reported_ = false;
-  std::vector<Category> category_now_;  // both by allocation; empty: no changes are written
+  // This and changes_ are indexed by allocation. Both are empty if no changes are written.
+  std::vector<Category> category_now_;
   std::vector<bool> changes_;
 };
 

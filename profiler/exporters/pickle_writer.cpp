@@ -39,7 +39,7 @@ void PickleWriter::Int(int64_t value) {
     Op('J');
     return Little(static_cast<uint64_t>(value), 4);
   }
-  Op('\x8a');  // LONG1: two's complement, as many bytes as needed
+  Op('\x8a');  // LONG1: the number of bytes, then a two's complement number
   Little(8, 1);
   Little(static_cast<uint64_t>(value), 8);
 }

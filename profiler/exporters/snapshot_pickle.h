@@ -35,7 +35,7 @@ class SnapshotPickle {
   void TextItem(std::string_view key, std::string_view value);
   void PairItem(std::string_view key, uint32_t first, uint32_t second);
 
-  // Call Next() before every value.
+  // A list that is being written. Call Next() before every value.
   class List {
    public:
     explicit List(SnapshotPickle& out) : pickle_(out.pickle_) {

@@ -49,8 +49,8 @@ struct Spans {
 std::vector<int64_t> ShownTimes(const trace::Trace& trace);
 
 // Spans of one track are disjoint or nested, and an outer span precedes its inner spans. Slices
-// that violate this (in damaged or foreign traces) are moved to an overflow track. `kernels`: the
-// trace has no kernels, so a kernel is made from every innermost op that takes time.
+// that violate this (in damaged or foreign traces) are moved to an overflow track. If `kernels`, a
+// kernel is made from every innermost op that takes time, because the trace has no kernels.
 Spans CollectSpans(const trace::Trace& trace, const std::vector<int64_t>& shown_ns, bool kernels);
 
 // Assigns spans to tracks so that spans are disjoint or nested (see CollectSpans).

@@ -160,7 +160,7 @@ class Search {
     const Move* move;
     Planned before = {}, after = {};
     bool known = false;
-    std::optional<Node> next = {};  // the plan with it at the current node
+    std::optional<Node> next = {};  // the current node with the move added, and its plan
     bool possible = true;           // whether it can be applied at the current node
   };
 
@@ -337,7 +337,7 @@ class Search {
         [] { return true; });
   }
 
-  // Returns the moves that change the training by at most `most`, sorted by their own saving.
+  // Returns the moves that change the training by at most `most`, sorted by what each saves alone.
   std::vector<const Move*> BySaving(const std::vector<Move>& moves, run::Changes most) const {
     std::vector<std::pair<uint64_t, const Move*>> needs;
     for (const Move& move : moves) {
@@ -438,7 +438,7 @@ class Search {
       for (Node& node : nodes) pointers.push_back(&node);
       const size_t seen = seen_.size();
       if (absl::Status status = PlanNodes(pointers); !status.ok()) return status;
-      seen_.resize(seen);  // these plans have other batches and sequences
+      seen_.resize(seen);  // forgets these plans, which have other batches and sequences
       for (size_t i = 0; i < nodes.size(); ++i) {
         const Planned& planned = nodes[i].planned;
         asked[i].first->Saw(asked[i].second, Fits(planned), planned.ok() ? planned.needed() : 0);

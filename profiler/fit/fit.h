@@ -49,18 +49,20 @@ run::RunConfig UnderBudget(const run::RunConfig& config, uint64_t budget);
 
 struct Step {
   Move move;
-  Settings settings;    // settings that the move changes after the moves before it
-  int64_t saves = 0;    // reserved bytes that it saves after the moves before it
+  Settings settings;    // settings that the move changes, given the moves before it
+  int64_t saves = 0;    // reserved bytes that the move saves, given the moves before it
   double costs_ms = 0;  // change of the modelled step time; negative: faster
 };
 struct Proposal {
-  Settings settings;                              // changed by all steps together
+  Settings settings;                              // the settings that all steps change together
   run::Changes changes = run::Changes::kNothing;  // the largest change of any step
   std::vector<Step> steps;
   run::RunConfig config;
   Planned planned;
   bool fits = false;
-  int64_t largest_batch = 0;  // that fits with all other settings unchanged; 0: unknown
+  // The largest batch and the longest sequence that fit with all other settings unchanged. 0:
+  // unknown.
+  int64_t largest_batch = 0;
   int64_t longest_seq = 0;
 };
 

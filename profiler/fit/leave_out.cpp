@@ -41,7 +41,7 @@ absl::StatusOr<LeftOver> LeaveOut(const LeavingOut& from) {
         needed.push_back({round[i], without.ok()});
         continue;
       }
-      // Tries a member that was needed again only in two cases: if the run needs less memory
+      // A member that was needed is tried again only in two cases: if the run needs less memory
       // without member i, or if the plan without the needed member failed.
       const bool harmed = without.needed() < out.planned.needed();
       for (const Tried& tried : needed)
@@ -49,7 +49,7 @@ absl::StatusOr<LeftOver> LeaveOut(const LeavingOut& from) {
       std::erase_if(needed, [&](const Tried& tried) { return harmed || !tried.planned; });
       out.members = std::move(sets[i]);
       out.planned = without;
-      break;  // the other plans of this round still have this member
+      break;  // the other plans of this round are not used, because they still have this member
     }
   }
   return out;

@@ -1,7 +1,10 @@
 // Leaves needless members out of a combination (moves or switches), one after the other.
 //
+//   const auto enough = [&](size_t, const Planned&, const Planned& without) {
+//     return without.FitsInto(budget);
+//   };
 //   ASSIGN_OR_RETURN(LeftOver few, LeaveOut({.order = {2, 0, 1}, .planned = with_all,
-//       .plan = plans, .enough = [&](...) { return without.FitsInto(budget); }}));
+//                                            .plan = plans, .enough = enough}));
 //
 // Every removal is planned together with the earlier removals; savings are not added up. Blocks,
 // and calls the given functions on the caller's thread. Internal to this folder.
@@ -20,7 +23,7 @@ using Members = std::vector<size_t>;  // ascending
 
 struct LeavingOut {
   std::vector<size_t> order = {};  // the members; the first one is left out first
-  Planned planned = {};            // the plan with all of them
+  Planned planned = {};            // the plan with all members
   size_t at_once = 2;              // plans that `plan` runs in parallel
   // Plans all sets and returns the results in order. A set that cannot be planned has an error in
   // its result.
@@ -31,7 +34,7 @@ struct LeavingOut {
 };
 struct LeftOver {
   Members members;
-  Planned planned;   // the plan with them
+  Planned planned;   // the plan with these members
   bool done = true;  // false: the time was up before every member was tried
 };
 

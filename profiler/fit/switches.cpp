@@ -22,7 +22,7 @@ constexpr double kWorth = 0.002;       // fraction of the budget; smaller saving
 constexpr double kDoubt = 1.25;        // factor by which switches may save more than expected
 constexpr double kFar = 1.5;           // the same factor where a wrong guess costs more than a plan
 constexpr double kSearchShare = 0.75;  // of the patience
-constexpr size_t kMostOthers = 6;      // searches for other proposals
+constexpr size_t kMostOthers = 6;      // maximum number of searches for other proposals
 
 // One search. It adds switches, largest saving first, until the program fits.
 struct Way {
@@ -56,8 +56,9 @@ class Search {
   }
 
  private:
-  // Returns whether half of another round of plans can be done in time, if it takes as long as the
-  // longest so far. `leaves_time`: keep time to leave switches out of proposals.
+  // Returns whether half of another round of plans can be done in time. A round is assumed to take
+  // as long as the longest so far. If `leaves_time`, time is left for leaving switches out of
+  // proposals.
   bool InTime(bool leaves_time = false) {
     const auto patience = leaves_time ? s_.patience * kSearchShare : s_.patience;
     const bool in_time = Clock::now() + longest_ / 2 < begin_ + patience;
@@ -169,7 +170,7 @@ class Search {
     return set;
   }
 
-  // Whether `other` reduces only one kind of memory, and so does a switch of the set.
+  // Whether `other` and a switch of the set reduce only the same kind of memory.
   bool SavesTheSame(const SwitchSet& set, size_t other) const {
     const std::string& reduces = s_.switches[other].reduces_only;
     return !reduces.empty() && std::ranges::any_of(set, [&](size_t one) {
@@ -256,7 +257,7 @@ class Search {
     return set.empty() ? s_.start : planned_.at(set);
   }
   // Whether these switches are expected to save far too little. They are a part of `all`, which
-  // fits. If `all` saves more than expected, the part is expected to do so, too.
+  // fits. If `all` saves more than expected, the part is also expected to save more.
   bool Hopeless(const SwitchSet& set, const SwitchSet& all) const {
     if (planned_.contains(set) || !std::ranges::all_of(all, [&](size_t i) { return Known(i); }))
       return false;
@@ -413,7 +414,7 @@ class Search {
   const SwitchSearch& s_;
   const Clock::time_point begin_ = Clock::now();
   std::map<SwitchSet, Planned> planned_;
-  std::set<SwitchSet> reduced_;  // those of which no switch can be left out
+  std::set<SwitchSet> reduced_;  // sets of which no switch can be left out
   SwitchSet smallest_;           // needs the least memory, if nothing fits
   Clock::duration longest_{};    // duration of the longest round of plans
   bool cut_short_ = false;

@@ -13,7 +13,7 @@ namespace vramscope::fit {
 namespace {
 
 // Returns the name of a key's rung. Keys such as "lora.rank" and "lora.alpha" share one rung. Each
-// key of the optimizer has its own.
+// key of the optimizer has a rung of its own.
 std::string RungOf(const std::string& key) {
   for (const char* whole : {"lora", "checkpointing", "shard", "custom_device"}) {
     if (key.starts_with(std::string(whole) + ".")) return whole;

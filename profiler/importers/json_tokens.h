@@ -1,9 +1,9 @@
 // Reads JSON as a stream of tokens; only the current token is kept. Commas and colons are not
 // checked, because some files lack them; ambiguous input is an error. Internal to this folder.
 //
-//   JsonTokens json(input, head);
+//   JsonTokens json(input, head, nullptr);
 //   for (auto t = json.Next(); t != JsonTokens::kEnd && t != JsonTokens::kError; t = json.Next())
-//   ...
+//     ...
 #pragma once
 
 #include <absl/status/status.h>

@@ -103,10 +103,10 @@ class Assembler {
     part_ = memory.size() < before;
   }
 
-  // Assigns addresses to events without one, as PyTorch before 1.11 wrote them. In such a file, a
-  // free has a size, but names no block: the latest block of that size is assumed. This keeps the
-  // allocated total right. The block is right, too, if the program frees blocks in reverse order of
-  // allocation.
+  // Assigns addresses to events without one (PyTorch before 1.11 wrote such events). In such a
+  // file, a free has a size, but names no block: the latest block of that size is assumed. This
+  // keeps the allocated total right. The block is right, too, if the program frees blocks in
+  // reverse order of allocation.
   void NameBlocks() {
     std::vector<Memory>& memory = tables_.memory;
     const auto nameless = [](const Memory& m) { return m.without_address; };
@@ -132,7 +132,8 @@ class Assembler {
         blocks.pop_back();
         continue;
       }
-      if (bytes > kMadeAddresses + kMost - next) continue;  // keeps address 0; removed below
+      // The event keeps address 0, and is removed below.
+      if (bytes > kMadeAddresses + kMost - next) continue;
       m.address = next;  // a free without a match is of an older block
       next += bytes;
       if (m.bytes > 0) blocks.push_back(m.address);
@@ -338,7 +339,7 @@ class Assembler {
                      [](const auto& a, const auto& b) { return a.begin_ns < b.begin_ns; });
   }
 
-  // // ---- Operators and modules
+  // ---- Operators and modules
   struct Mark {
     int64_t time_ns;
     uint32_t row;
@@ -385,7 +386,7 @@ class Assembler {
     close_until(INT64_MAX);
   }
 
-  // // ---- Kernels, memcpys, API calls
+  // ---- Kernels, memcpys, API calls
   void Activities() {
     recording_.activities.reserve(tables_.work.size());
     for (const KinetoTables::Work& work : tables_.work) {

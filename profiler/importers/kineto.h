@@ -9,8 +9,9 @@
 //
 // Such a file contains blocks, but no segments and no requested sizes. `Total Reserved` becomes one
 // expandable segment per device, at an unused address. The segment grows and shrinks with the
-// total. If `Total Allocated` exceeds the recorded blocks, the rest becomes one block in it, which
-// is never freed. Memory events of the CPU are used only if no other device has memory events.
+// total. If `Total Allocated` exceeds the recorded blocks, the rest becomes one block in this
+// segment. This block is never freed. Memory events of the CPU are used only if no other device has
+// memory events.
 //
 // For a damaged or truncated file the part before the damage is returned, with a warning.
 // Thread-safe for different inputs; callbacks come from the calling thread.

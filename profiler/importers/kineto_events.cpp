@@ -33,14 +33,14 @@ std::string Lower(std::string_view text) {
   return lower;
 }
 
-// Names used by vramscope's own export.
+// Returns the category with this name in vramscope's own export.
 Category CategoryNamed(std::string_view name) {
   for (int c = 0; c < trace::kCategoryCount; ++c)
     if (trace::Name(static_cast<Category>(c)) == name) return static_cast<Category>(c);
   return Category::kUnknown;
 }
 
-// Names used by vramscope's own export.
+// Returns the memory space with this name in vramscope's own export.
 MemorySpace SpaceNamed(std::string_view name) {
   for (int s = 0; s < trace::kMemorySpaceCount; ++s)
     if (trace::Name(static_cast<MemorySpace>(s)) == name) return static_cast<MemorySpace>(s);

@@ -18,8 +18,9 @@ struct StackQuery {
   uint32_t thread = 0;
   bool only_op = false;  // the stack is not needed
   trace::StackId stack;
-  trace::StringId op;      // innermost operator; 0: none
-  trace::StringId module;  // innermost module, or that of the operator; 0: none
+  trace::StringId op;  // innermost operator; 0: none
+  // The innermost module: a module's span, or the module recorded with an operator. 0: none.
+  trace::StringId module;
 };
 
 // Answers the queries. Sorts the spans by (thread, begin, longest first) and the queries by

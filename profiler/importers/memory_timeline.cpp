@@ -166,8 +166,8 @@ class Reader {
   JsonTokens& json_;
   trace::MemoryBudget& budget_;
   base::HashMap<std::pair<uint64_t, int64_t>, std::vector<uint64_t>> live_;
-  std::optional<uint64_t> changes_;  // the block with the new version
-  int64_t left_ = 0;                 // the category that this block left
+  std::optional<uint64_t> changes_;  // address of the block whose category is being changed
+  int64_t left_ = 0;                 // the category from which its bytes were removed
   uint64_t next_ = kFirstAddress, rows_ = 0, unusable_ = 0;
 };
 

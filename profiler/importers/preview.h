@@ -28,8 +28,8 @@ class Preview {
   Clock::time_point next_time_ = Clock::time_point::min();
 };
 
-// Returns the options with which ReadSnapshot opens a file. `preview` must outlive the reading.
 struct SnapshotOptions;
+// Returns the options with which ReadSnapshot opens a file. `preview` must outlive the reading.
 SnapshotOptions SnapshotOptionsFor(std::string_view head, const std::string& path,
                                    const OpenOptions& options, Preview& preview);
 

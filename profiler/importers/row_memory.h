@@ -1,6 +1,6 @@
 // The bytes that a row needs until its trace is built, for trace::MemoryBudget. They include its
-// columns (in the tables here, the History and the Trace), the growth of vectors, and the data of
-// inference. Rounded up. Internal.
+// columns (in the importer's tables, the History and the Trace), the growth of vectors, and the
+// data of inference. Rounded up. Internal.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Converts the dicts and lists of a snapshot to columns while it is read, from pickle or JSON.
-// Containers are converted from the inside out: a dict with the keys of an entry becomes a row of
-// entries, a list of frames becomes a StackId, and so on. Containers with unknown keys are dropped.
-// Internal.
+// Containers are converted from the inside out. For example, a dict with the keys of an entry
+// becomes a row of entries, and a list of frames becomes a StackId. Containers with unknown keys
+// are dropped. Internal.
 //
 //   builder.Push(Value::Of(Value::Kind::kOpenDict));
 //   builder.Mark();

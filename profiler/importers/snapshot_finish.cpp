@@ -392,7 +392,7 @@ class Finisher {
     return absl::OkStatus();
   }
 
-  // The range was cut out during the reading.
+  // Used if the range was cut out during the reading.
   absl::Status CutAlready() {
     SnapshotRange& range = *parts_.range;
     const uint32_t begin = range.before(), end = begin + recording_.entries.size(),

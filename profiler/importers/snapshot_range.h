@@ -22,8 +22,8 @@ class SnapshotRange {
         to_ns_(options.to_ns) {}
   static bool IsAsked(const SnapshotOptions& options);
   static bool IsOfTimes(const SnapshotOptions& options);
-  // Returns whether the action is one of the allocator. `snapshot` is not: out-of-memory observers
-  // add such an entry to files that have no history.
+  // Returns whether the action is an action of the allocator. The action `snapshot` is not:
+  // out-of-memory observers add an entry with it to files that have no history.
   static bool IsHistory(recording::Action action);
 
   // Call it when the table's last row is complete. Returns false if the row is outside the range

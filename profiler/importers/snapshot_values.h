@@ -34,8 +34,9 @@ struct Value {
     kBlockList,
     kSegmentList,
     kAnnotationList,
-    kTraces,    // row of the builder's lists of traces
-    kHistory,   // row of the builder's histories (old files); for a list, of its first item
+    kTraces,  // row of the builder's lists of traces
+    // Row of the builder's histories (old files); for a list of histories, row of the first.
+    kHistory,
     kSettings,  // allocator_settings; stored in the builder
     kMarks,     // vramscope's marks in files that it wrote; stored in the builder
     kSnapshot,  // the outermost dict

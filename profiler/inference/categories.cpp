@@ -26,7 +26,7 @@ constexpr uint32_t kGraphBlocks = 8;
 // The most results of a step that variables refer to later: a loss, logits, hidden states.
 constexpr uint32_t kResults = 4;
 
-// An optimizer makes at least this many allocations. Fewer may be the end of backward.
+// An optimizer makes at least this many allocations. Fewer may belong to the end of backward.
 constexpr uint32_t kOptimizerRequests = 4;
 
 // Maximum bytes of optimizer state per byte of gradients. With gradients in half precision, two
@@ -370,7 +370,8 @@ class Categorizer {
     has_gradients_ = true;
     if (timeline_.rule[pass.begin] != kPhaseAfterGradients) return true;
     if (before.pass == Pass::kForward) return has_gradients_ = false;
-    if (before.pass != Pass::kBackward || now_.pass == 1) return true;  // perhaps cut off
+    // The pass `before` may be cut off.
+    if (before.pass != Pass::kBackward || now_.pass == 1) return true;
     uint64_t gradients = 0, kept = 0;
     if (gradient_step_ == now_.step)
       for (const uint64_t bytes : step_gradients_) gradients += bytes;
@@ -405,7 +406,7 @@ class Categorizer {
     base::HashMap<uint64_t, std::vector<uint32_t>> born, gone;
     struct Live {
       uint32_t count = 0;
-      EntryIndex last = 0;  // when the last one is freed
+      EntryIndex last = 0;  // when the last of these blocks is freed
     };
     base::HashMap<uint64_t, Live> temporaries;
     std::vector<EntryIndex> until(born_states_ ? count_ : 0, 0);
@@ -468,7 +469,7 @@ class Categorizer {
 
   // A backward pass is complete if another pass follows it, or if everything that forward saved is
   // freed. If the pass that follows looks like an optimizer but ends with the recording, it may
-  // still be backward, and is taken for that if it has few allocations.
+  // still be backward, and is taken for backward if it has few allocations.
   Backward Seen(size_t backward) const {
     if (passes_[backward].end == entry_count_) {
       return LetsAllGo(backward) ? Backward::kWhole : Backward::kCut;
@@ -575,7 +576,7 @@ class Categorizer {
   bool any_blas_workspace_ = false;
   bool born_states_ = false, leaves_graph_ = false;
   std::optional<Tail> tail_;
-  size_t looked_at_ = SIZE_MAX;  // the pass of has_gradients_
+  size_t looked_at_ = SIZE_MAX;  // the pass for which has_gradients_ was computed
   bool has_gradients_ = false;   // cached result
   std::vector<Grows> grows_;
   base::HashSet<uint32_t> caches_;

@@ -1,6 +1,6 @@
-// Splits a recording with several devices of one process into devices. Each has its own memory,
-// parameters and gradients, so its labels are inferred separately. Steps and phases that are marked
-// on the host apply to all devices.
+// Splits a recording with several devices of one process into one part for each device. Each device
+// has its own memory, parameters and gradients, so its labels are inferred separately. Steps and
+// phases that are marked on the host apply to all devices.
 #pragma once
 
 #include <cstdint>

@@ -23,14 +23,14 @@ using trace::Category;
 // of their bytes at the recorded addresses.
 constexpr double kAgrees = 0.8;
 // The workspace of a library is allocated before one of a pass's first allocations. At most this
-// many of these are tried.
+// many of these first allocations are tried.
 constexpr uint32_t kWorkspacePlaces = 64;
 constexpr uint64_t kMostCells = uint64_t{1} << 22;  // limit for one alignment table
 constexpr uint32_t kMostParts = 4;  // limit for the parts of a gradient that is computed as a sum
 constexpr size_t kMostOthers = 24;
 constexpr size_t kStepsTried = 2;
 constexpr uint64_t kMostRequests = 4'000'000;     // limit for all replays of a step together
-constexpr uint64_t kHighest = uint64_t{1} << 62;  // address
+constexpr uint64_t kHighest = uint64_t{1} << 62;  // larger addresses and sizes are taken for damage
 
 // A driver that first hands out the segments that exist when the recording begins, at their
 // recorded addresses. It places further segments behind them.
@@ -351,7 +351,7 @@ class FirstStep {
 
   // The step's gradients and states that the replay placed at recorded addresses.
   struct Landed {
-    uint64_t agreeing = 0;  // bytes
+    uint64_t agreeing = 0;  // bytes of these blocks
     bool workspaces = true;
     std::vector<std::pair<uint32_t, Category>> where;  // indexes in persistent_
   };
@@ -410,8 +410,8 @@ class FirstStep {
   }
 
   // Finds by trial where a library allocates its workspaces. Each thread allocates one: the thread
-  // of forward before its first matrix product, and the thread of backward before its own first
-  // one.
+  // of forward before its first matrix product, and the thread of backward before the first matrix
+  // product of backward.
   void Search() {
     if (requests_.empty()) return;
     std::vector<EntryIndex> workspace;

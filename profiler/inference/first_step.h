@@ -1,7 +1,8 @@
 // Tells gradients from optimizer states. If both are older than the recording (gradients are set to
 // zero, not freed), they look alike. But the step that allocated them resembles the recorded steps.
-// If a recorded step is replayed in the allocator's model from the state before the first step,
-// they should get their recorded addresses. If they do not, the result is discarded.
+// If a recorded step is replayed in the allocator's model from the state before the first step, the
+// gradients and states should get their recorded addresses. If they do not, the result is
+// discarded.
 #pragma once
 
 #include <cstdint>

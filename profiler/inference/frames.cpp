@@ -42,10 +42,11 @@ constexpr std::array<Text, 13> kMakes = {
     "build_model",           "create_model",    "create_weights",
     "init_weight_list",      "get_peft_model",  "prepare_model_for_kbit_training",
     "create_quantized_param"};
-// Files of serving engines and of generate() that contain only caches of keys and values. Then
-// names of functions that create such caches.
+// Parts of file names. These files, of serving engines and of generate(), contain only caches of
+// keys and values.
 constexpr std::array<Text, 4> kCacheFiles = {"cache_utils.py", "cache_engine.py", "kv_cache",
                                              "kvcache"};
+// Parts of the names of functions that create such caches.
 constexpr std::array<Text, 5> kCacheWords = {"kv_cache", "kvcache", "kv_pool", "key_value_cache",
                                              "past_key_values"};
 constexpr std::array<Text, 5> kCaptures = {"capture_model", "capture_one_batch_size",

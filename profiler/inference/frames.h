@@ -1,5 +1,6 @@
-// A sign is what a single frame of a call stack shows. It is concluded from the names of functions
-// and files in PyTorch and in libraries based on it.
+// A sign is what one frame of a call stack tells about the program's activity, such as a backward
+// pass. It is concluded from the names of functions and files in PyTorch and in libraries based on
+// it.
 #pragma once
 
 #include <cstdint>
@@ -25,17 +26,18 @@ enum Sign : uint32_t {
   kApply = 1 << 13,       // Module._apply, which moves first parameters, then buffers
   kModuleCode = 1 << 14,  // a frame of forward that names its module
   kOp = 1 << 15,
-  kStorageOnly = 1 << 16,   // an op that only allocates storage for its enclosing op
-  kOurOp = 1 << 17,         // "aten::mm", with its module's path as "file" (written by vramscope)
-  kNode = 1 << 19,          // a node of autograd's graph
-  kFunctional = 1 << 18,    // torch.nn.functional, which losses use too
-  kOfTorch = 1 << 20,       // Python code of torch
-  kKvCache = 1 << 21,       // keeps keys and values between requests
-  kCompiled = 1 << 22,      // runs a graph of torch.compile: frames inside it name definitions
+  kStorageOnly = 1 << 16,  // an op that only allocates storage for its enclosing op
+  kOurOp = 1 << 17,        // "aten::mm", with its module's path as "file" (written by vramscope)
+  kNode = 1 << 19,         // a node of autograd's graph
+  kFunctional = 1 << 18,   // torch.nn.functional, which losses use too
+  kOfTorch = 1 << 20,      // Python code of torch
+  kKvCache = 1 << 21,      // keeps keys and values between requests
+  // Runs a graph of torch.compile. Frames inside it name where code was defined, not its callers.
+  kCompiled = 1 << 22,
   kCapture = 1 << 23,       // captures a CUDA graph
   kReplica = 1 << 24,       // DataParallel's copies of parameters
   kFlatBuffer = 1 << 25,    // one buffer for many parameters or for their gradients
-  kOwnWorkspace = 1 << 26,  // a function named like a workspace
+  kOwnWorkspace = 1 << 26,  // a function outside of torch whose name contains "workspace"
   kGenerates = 1 << 27,  // generates text token by token: forward passes inside it are not training
   kSaves = 1 << 28,      // writes a checkpoint
   kLoads = 1 << 29,      // reads a checkpoint

@@ -18,7 +18,8 @@ using recording::History;
 using recording::Recording;
 using trace::Phase;
 
-// In a forward pass that saves activations, each part leaves at least this many live blocks.
+// If a peak is only a part of a forward pass that saves activations, at least this many of its
+// blocks are never freed.
 constexpr uint32_t kFewestLeft = 3;
 // A model's first backward pass allocates at least this many gradients, because an adapter has two
 // matrices.

@@ -12,9 +12,11 @@ namespace vramscope::inference {
 // The entries of every allocation and its free. One element per allocation.
 struct Lives {
   std::vector<EntryIndex> born;  // 0 for blocks older than the recording
-  std::vector<EntryIndex> dead;  // entry of the free; the number of entries: never freed
+  // Entry of the free; the number of entries if the block is never freed.
+  std::vector<EntryIndex> dead;
   // The entry at which the program begins to free everything, just before it ends. Blocks freed
-  // from then on count as never freed. The number of entries if the recording has no such end.
+  // from then on count as never freed. It is the number of entries if the recording has no such
+  // end.
   EntryIndex teardown = 0;
 };
 Lives ReadLives(const recording::Recording& recording, const recording::History& history,

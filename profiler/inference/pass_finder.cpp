@@ -7,8 +7,9 @@
 namespace vramscope::inference {
 namespace {
 
-// The minimum height of a peak, relative to the highest one. If at least the second fraction of a
-// rise's bytes is in blocks with the sizes of parameters, it is no peak.
+// kPeakHeight is the minimum height of a peak, relative to the highest one. A rise is no peak if at
+// least kHumpParameterSized of its bytes are in blocks with the sizes of parameters, unless these
+// blocks were allocated in many places.
 constexpr double kPeakHeight = 0.3, kHumpParameterSized = 0.7;
 // At the beginning of a pass, this many allocations must match the next pass. If the pass has
 // fewer, all must match.
@@ -161,7 +162,7 @@ bool PassFinder::SavesForBackward(const LivePeak& peak, uint32_t middle) const {
     if (rows_.Dead(row) >= rows_.Born(middle) && rows_.Dead(row) < rows_.entries())
       saved.push_back(row);
   }
-  // The recording began in backward.
+  // In this case, the recording began in backward.
   if (peak.begin == 0 && history_.older > 0 && saved.empty()) return true;
   if (saved.size() < kSavedBlocks) return false;
   return (saved[saved.size() / 2] - peak.begin) * 10 < (middle - peak.begin) * 9;

@@ -47,7 +47,7 @@ class PassFinder {
   bool RunsAgain(const LivePeak& pass, const LivePeak& part) const;
   // Whether a peak's forward pass saved blocks for backward. If it did, the blocks that are live in
   // the middle of the peak were allocated throughout the pass. Otherwise they were allocated just
-  // before it.
+  // before the middle.
   bool SavesForBackward(const LivePeak& peak, uint32_t middle) const;
 
  private:

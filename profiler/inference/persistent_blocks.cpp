@@ -161,7 +161,7 @@ void ClassifyPersistent(const Training& training, std::vector<Persistent>& kept)
   } else if (!training.first_states && !training.inference && !states_known) {
     // With two moments per parameter, there are three blocks of each size, or four if gradients are
     // never freed. With one moment, there are two. Many untrained models also have two of each
-    // size, so this counts only if backward shows that most blocks are trained.
+    // size, so two blocks count as evidence only if backward shows that most blocks are trained.
     const bool most = MostTrain(training, sizes);
     uint32_t made = 0;
     for (const auto& [bytes, count] : gradients) made += count;

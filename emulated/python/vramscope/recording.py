@@ -1,10 +1,10 @@
 """`vramscope.record`: records a part of a running program.
 
-If a plan or a recording already watches the whole program (`vramscope plan -- python ...`), the part is cut from what
-it has written so far. Otherwise this process's own GPU is recorded from the beginning of the block on, with the same
-hooks.
+If a plan or a recording already watches the whole program (`vramscope plan -- python ...`), this part is cut from the
+data that the program has written so far. Otherwise this process's own GPU is recorded from the beginning of the block
+on, with the same hooks.
 
-Hooks stay installed afterwards; outside of a recording each of them returns at once."""
+Hooks stay installed afterwards; outside of a recording, each of them returns immediately."""
 import os
 import shutil
 import tempfile
@@ -39,7 +39,7 @@ class Recording(Result):
         try:
             folder, cut, summary, said = self._region.end()
         except program.VramscopeError:
-            if kind is not None:  # the exception of the block is more important
+            if kind is not None:  # the block's own exception is more important
                 return
             raise
         path = cut
@@ -85,7 +85,8 @@ def _region() -> Any:
     return _Own.of(torch)
 
 
-_Ended = Tuple[str, str, Dict[str, Any], List[str]]  # folder, path of the trace in it, its figures, messages
+# folder, path of the trace in the folder, figures of the trace, messages.
+_Ended = Tuple[str, str, Dict[str, Any], List[str]]
 
 
 class _Part:
@@ -96,7 +97,7 @@ class _Part:
         self.process = process
 
     def begin(self) -> None:
-        self.torch.cuda.init()  # the history begins here
+        self.torch.cuda.init()  # the recorder's history begins when CUDA is initialized
         if not self.process.recorder.recording:
             raise program.VramscopeError("this program's memory is no longer recorded")
         self.device = self.torch.cuda.current_device()
@@ -128,8 +129,8 @@ class _Part:
         device = os.environ.get("VRAMSCOPE_PROGRAM_DEVICE")
         if planned and device:
             command += ["--device", device]
-        # Also accepts the statuses of a failed program, because only the trace matters. The program
-        # may have reported an exception that it caught.
+        # Also accepts the exit statuses for a failed program, because only the trace matters here:
+        # the program may have reported an exception that it then caught.
         summary, _, said = program.run(command, accept=(program.DONE, program.NO, program.BAD_INPUT))
         if not os.path.exists(whole):
             raise program.VramscopeError("the recording so far cannot be read: %s" % " ".join(said[-3:]))
@@ -172,7 +173,7 @@ def _first_mark(path: str) -> int:
 
 
 class _Own:
-    """A recording in a program that is not watched."""
+    """A recording in a program that is not watched as a whole."""
 
     _only: "Optional[_Own]" = None
 
@@ -192,7 +193,7 @@ class _Own:
             raise program.VramscopeError("another recording is already running; only one is possible at a time")
         if self.process is not None and not self.process.mine():
             raise program.VramscopeError("record() was used before this process was forked; use it either in the parent or in the child")
-        self.torch.cuda.init()  # before this there is no allocator to read
+        self.torch.cuda.init()  # the allocator can be read only after this
         enabled = getattr(self.torch._C, "_cuda_isHistoryEnabled", None)
         if enabled is not None and enabled():
             raise program.VramscopeError("this program records its own memory history: stop it first with "

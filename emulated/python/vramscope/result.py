@@ -121,7 +121,8 @@ class Result:
 
     @property
     def fits(self) -> Optional[bool]:
-        """Whether a plan fits its GPU. It is None for a file; use check() with a budget instead."""
+        """Whether a plan fits its GPU. It is None for other traces and for snapshots; use check()
+        with a budget for them."""
         fits = self.summary.get("fits")
         return None if fits is None else bool(fits)
 

@@ -1,6 +1,7 @@
-"""Handles mixtures of experts. The GPU would compute which token is sent to which expert, so this is unknown and assumed
-to be even: in a mask of chosen experts (one_hot, or topk and similar with ==), each of n experts has 1/n of the places;
-where the program counts tokens per expert, all counts are equal."""
+"""Handles mixtures of experts. A real GPU would compute which token is sent to which expert. A plan cannot know this,
+and assumes that the tokens are distributed evenly. A mask of the tokens of one expert (from one_hot, or from comparing
+the result of topk or a similar function by ==) is true in 1/n of its places if there are n experts. Where the program
+counts tokens per expert, all counts are equal."""
 import functools
 
 from vramscope import indexing, overrides
@@ -93,7 +94,7 @@ class Routing:
             tensor, values, torch = input, self.values, self.torch
             bins = bins_of(args, kwargs)
             value = values.value(tensor) if values.small(tensor) else None
-            # If there are too few bins, bincount adds bins up to the largest value.
+            # bincount adds bins up to the largest value if it was asked for fewer
             if value is not None and type(bins) is int and function.__name__ == "bincount":
                 more = {key: arg for key, arg in kwargs.items() if key != "minlength"}
                 result = function(tensor, *args[:1], minlength=max(bins, int(value.max()) + 1), **more)

@@ -2,7 +2,7 @@
 every tensor unchanged.
 
 For each tensor, the hooks return an object (cupti/python_marks.cpp), which Python's garbage collector does not count.
-The object is destroyed when the graph releases the tensor. When backward unpacks the object, it learns from the object which
+The object is destroyed when the graph releases the tensor. When backward unpacks the object, the object shows which
 module saved the tensor, and therefore which module's backward is running."""
 
 import functools
@@ -67,9 +67,9 @@ class SavedTensors:
         return wrapper
 
     def leaves(self):
-        """Makes `saved_tensors` of custom functions return a leaf input as the same object, with
-        its attributes and its gradient, as autograd does without hooks. Only objects that still
-        exist can be returned."""
+        """Makes `saved_tensors` of custom functions return a leaf that was an input as the same
+        object, with its attributes and its gradient, as autograd does without hooks. Only objects
+        that still exist can be returned."""
         context, backward = self.function.FunctionCtx, self.function.BackwardCFunction
         save, saved = context.save_for_backward, backward.saved_tensors
 
@@ -92,14 +92,14 @@ class SavedTensors:
 
     @staticmethod
     def same(tensor, leaf):
-        """Returns the leaf if it has the same memory as the tensor. Otherwise returns the tensor,
-        which for example the program's own hooks have moved."""
+        """Returns the leaf if it has the same memory as the tensor. Otherwise returns the tensor:
+        for example, the program's own hooks may have moved it to other memory."""
         if leaf is None or tensor is None or tensor.shape != leaf.shape or tensor.device != leaf.device:
             return tensor
         try:
             return leaf if tensor.data_ptr() == leaf.data_ptr() else tensor
         except (RuntimeError, NotImplementedError):
-            return tensor  # no memory
+            return tensor  # the tensor has no memory of its own
 
     def end(self):
         """Removes the hooks if the recording ends and the program continues."""

@@ -1,9 +1,10 @@
 """Writes the allocator's history to a file that survives if the process is killed. PyTorch's allocator reports every
 allocation and free to the library that listens to CUPTI (cupti/allocations.cpp).
 
-If that library can also read the stacks that PyTorch captured (`stacks`), the file is the history, and no Python
-objects are created for it. Otherwise the file contains only the entries since the last chunk. If the allocator's tracker is
-not found (cupti/README.md), a killed process leaves only the chunks."""
+A history consists of chunks, each of which is a file. If that library can also read the stacks that PyTorch captured
+(`stacks`), it writes the chunks itself, and no Python objects are created for them. Otherwise its file contains only
+the entries since the last chunk. If the allocator's tracker is not found (cupti/README.md), a killed process leaves
+only the chunks."""
 import ctypes
 import os
 import sys
@@ -18,9 +19,9 @@ class Tail:
     def __init__(self, torch):
         self.torch = torch
         self.library = None
-        self.requests = None  # returns a device's allocations and frees so far, as in the history
+        self.requests = None  # function that counts a device's allocations and frees so far, as in the history
         self.path = ""
-        self.stacks = False  # whether rows have stacks
+        self.stacks = False  # whether the rows of the file have stacks
         self.stacks_file = None
 
     def attach(self):
@@ -30,7 +31,7 @@ class Tail:
             return
         try:
             library = ctypes.CDLL(path)
-            locked = ctypes.PyDLL(path)  # its functions call Python
+            locked = ctypes.PyDLL(path)  # keeps the interpreter's lock, because its functions call Python
             attach, begin, end, requests = (getattr(library, "vramscope_history_" + name)
                                             for name in ("attach", "begin", "end", "requests"))
         except (OSError, AttributeError):

@@ -1,10 +1,10 @@
 """Ranks of torchrun that start with their packages imported. torchrun, and launchers built on it (`accelerate launch`),
 start each rank as a new interpreter, which would import everything again.
 
-    While a first plan runs, each rank stores its command and environment with its modules (`describe`). The server of
-    later plans (warm.py) starts a second server with that command (`start`), and lets forks of its own, which become
-    torchrun, send the commands of ranks to it (`use`). If the second server refuses, a rank is started as usual, and
-    the reason is printed."""
+    While a first plan runs, each rank stores its command and environment in the file that lists its modules
+    (`describe`). The server of later plans (warm.py) starts a second server with that command (`start`). The forks of
+    the first server become torchrun, and send the commands of ranks to the second server (`use`). If the second server
+    refuses, a rank is started as usual, and the reason is printed."""
 import array
 import ctypes
 import json
@@ -53,7 +53,7 @@ def use(server, path, output):
     try:
         from torch.distributed import run  # noqa: F401 (torchrun's own modules)
         from torch.distributed.elastic.multiprocessing.subprocess_handler import subprocess_handler
-    except ImportError:  # of a PyTorch that starts ranks in another way
+    except ImportError:  # PyTorch versions that start ranks in another way
         return
     # A plan's mount namespace has its own view of the file system, where this socket cannot be reached by its name.
     folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY)
@@ -79,8 +79,8 @@ def _entered(servers):
 
 
 class Rank:
-    """A rank that the server has started. Has what torchrun uses of subprocess.Popen. The rank is a child of the server,
-    which reports how it ends, and which kills it when the connection is closed."""
+    """A rank that the server has started. Has the attributes and methods of subprocess.Popen that torchrun uses. The
+    rank is a child of the server. The server reports how the rank ends, and kills it when the connection is closed."""
 
     def __init__(self, path, args, environment, output, streams, namespaces):
         self.args, self.returncode = args, None

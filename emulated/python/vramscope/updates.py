@@ -14,7 +14,9 @@ import functools
 import inspect
 import weakref
 
-MOST = 8  # after this many steps of one optimizer per requested step, others are ignored: they may never step
+# If an optimizer has made this many steps per requested step, the other optimizers are ignored, because they may never
+# step.
+MOST = 8
 NODES = 10_000  # nodes of a graph that are searched for tensors that get a gradient
 PARAMETER = 1  # a category of profiler/trace/types.h
 
@@ -22,7 +24,8 @@ PARAMETER = 1  # a category of profiler/trace/types.h
 class Updates:
     def __init__(self, hooks):
         self.hooks = hooks
-        self.step = inspect.unwrap(hooks.torch.optim.Optimizer.step)  # the step of classes without one of their own
+        # step() of optimizer classes that do not define their own.
+        self.step = inspect.unwrap(hooks.torch.optim.Optimizer.step)
         self.counts = weakref.WeakKeyDictionary()  # optimizer: its steps
         self.without = 0  # steps without an optimizer
         self.optimizers = False  # an optimizer was created, so steps are expected

@@ -1,21 +1,22 @@
 """Keeps a planned program from uploading. The program must not replace a published model by an untrained one, or add a
-planned run to the real runs of an experiment. Libraries are switched off by their own switches where they have one (VARIABLES,
-FORCED). Otherwise their writing functions are skipped and return what they would return on success (SKIPPED). Downloads
-are not affected, nor are a program's own HTTP requests, because a POST does not show whether it changes anything."""
+planned run to the real runs of an experiment. If a library has a switch against uploads, this switch is set (VARIABLES,
+FORCED). Otherwise the library's writing functions are skipped and return what they would return on success (SKIPPED).
+Downloads are not affected, nor are a program's own HTTP requests, because a POST does not show whether it changes
+anything."""
 import functools
 import os
 import sys
 
 from vramscope import imports
 
-# The libraries read these variables, in child processes, too.
+# Libraries read these variables, also in child processes.
 VARIABLES = {
     "WANDB_MODE": "disabled",
     "COMET_MODE": "DISABLED",
     "SWANLAB_MODE": "disabled",
     "CLEARML_OFFLINE_MODE": "1",
     "DVC_STUDIO_OFFLINE": "true",
-    "MLFLOW_ALLOW_FILE_STORE": "true",  # needed by its replacement server (SERVERS)
+    "MLFLOW_ALLOW_FILE_STORE": "true",  # needed because a folder replaces MLflow's server (SERVERS)
     # telemetry
     "HF_HUB_DISABLE_TELEMETRY": "1", "DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1", "VLLM_NO_USAGE_STATS": "1", "RAY_USAGE_STATS_ENABLED": "0",
     "MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false", "DVC_NO_ANALYTICS": "1", "GRADIO_ANALYTICS_ENABLED": "False",
@@ -160,8 +161,9 @@ FORCED = (
     ("trackio", "trackio", "", "init", {"space_id": None, "dataset_id": None, "server_url": None}),
 )
 
-# (library, module, owner, function, parameter). The parameter is the address of a server, which is
-# replaced by a folder of the plan. If `parameter` is "", the function returns the address.
+# (library, module, owner, function, parameter). The parameter has the address of a server. The
+# address is replaced by a folder of the plan. If `parameter` is "", the function returns the
+# address.
 SERVERS = (
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "_resolve_tracking_uri", ""),
     ("mlflow", "mlflow.tracking._tracking_service.utils", "", "get_tracking_uri", ""),
@@ -326,7 +328,7 @@ def _hook(owner_name, names, wrap, module):
         else:
             hooked = wrap(module, name, function)
         setattr(owner, name, hooked)
-        bound = vars(module).get(name)  # create_repo = api.create_repo
+        bound = vars(module).get(name)  # the module may contain a bound method, such as create_repo = api.create_repo
         if owner is not module and getattr(bound, "__self__", None).__class__ is owner:
             setattr(module, name, getattr(bound.__self__, name))
 

@@ -2,7 +2,8 @@
 would have computed are assumed: numbers to be 0, masks to be true everywhere, results of `isnan` and `isinf` to be
 false. Each guess is reported as an assumption, with the line of the program that led to it.
 
-It replaces PyTorch's Python functions and does not use a dispatch mode, because autograd would use other formulas under one."""
+This module replaces PyTorch's Python functions instead of using a dispatch mode, because autograd uses other formulas
+under a dispatch mode."""
 import ctypes
 import functools
 import operator
@@ -34,7 +35,7 @@ class Values(Following):
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
             torch = self.torch
-            if type(result) is str:  # type()
+            if type(result) is str:  # the result of type() without arguments
                 return result
             if result is not tensor and self.small(result):
                 if tensor.is_cuda:
@@ -84,7 +85,7 @@ class Values(Following):
     def compared(self, function):
         """Wraps ==, < and similar operators. The result is known if both operands are known."""
         @functools.wraps(function)
-        def wrapper(input, other, **more):  # PyTorch's parameter name
+        def wrapper(input, other, **more):  # these are the names of PyTorch's parameters
             tensor = input
             if more.get("out") is not None:
                 return self.into(function, (tensor, other), more)
@@ -215,7 +216,7 @@ class Values(Following):
                 return function(tensor)
             known = self.kept(tensor)
             if known is not None and getattr(tensor, "_vramscope_guess", False) and branches.way(caller()) is False:
-                known = self.torch.zeros_like(known)  # the value with which a loop ends, for example
+                known = self.torch.zeros_like(known)  # The program needs false here, for example to end a loop.
             if known is not None:
                 function(tensor)  # synchronizes with the GPU
                 return function(known)
@@ -238,8 +239,8 @@ class Values(Following):
         return wrapper
 
     def iterates(self, step):
-        """Wraps L-BFGS's step(). Because all gradients are zero, it would end at once and keep no
-        history."""
+        """Wraps L-BFGS's step(). Because all gradients are zero, it would end immediately and keep
+        no history."""
         @functools.wraps(step)
         def wrapper(optimizer, closure):
             for group in optimizer.param_groups:
@@ -313,7 +314,8 @@ class Values(Following):
                     value = self.torch.ones(repeats.shape, dtype=repeats.dtype, device="cpu")
                 if value is not None:
                     length = int(value.sum())
-                    if value.numel() == 1 and args and args[0] is not repeats:  # each element is repeated that often
+                    # One number: each element is repeated that number of times.
+                    if value.numel() == 1 and args and args[0] is not repeats:
                         length *= args[0].numel() if dim is None else args[0].size(dim)
                     kwargs = dict(kwargs, output_size=length)
             return function(*args, **kwargs)
@@ -440,7 +442,7 @@ class Values(Following):
 
     def scattered(self, function):
         """Wraps masked_scatter. Its backward pass selects gradients with the same mask, but at most
-        as many as there were values."""
+        as many gradients as masked_scatter was given values."""
         @functools.wraps(function)
         def wrapper(input, mask, source):
             tensor = input
@@ -459,7 +461,7 @@ class Values(Following):
     def truth_of_index(self, index):
         """Returns the value to assume for all zero-dimensional masks among the indices. PyTorch
         reads these back, for example in x[~isnan(x)] if x has no dimensions. Returns None if there
-        are no such masks, or if the bytes of one are known."""
+        are no such masks, or if the bytes of one of them are known."""
         truths = [part for part in (index if type(index) is tuple else (index,))
                   if self.plain(part) and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
         if not truths or not all(self.unknown(part) for part in truths):
@@ -488,7 +490,7 @@ class Values(Following):
 
     def places(self, result, mask, count, known=None):
         """Sets the result of nonzero() and similar functions to the positions at which the mask is
-        true. If only the count is assumed, uses evenly spaced positions."""
+        true. If only their number is assumed, uses evenly spaced positions."""
         torch = self.torch
         parts = result if isinstance(result, tuple) else (result,)
         if (count > MANY or not parts or

@@ -8,12 +8,12 @@ by forking.
     interpreter then runs the script as `__main__`, as if it had just started.
 
 CUDA is not used before the fork. For each program, another process waits for the program's end, reports how it ended,
-and kills it if the client is gone. The platform's library reads some settings only once, so the output folder has the
-same path in all forks: that of a descriptor.
+and kills it if the client is gone. The platform's library reads some settings only once. Therefore all forks use the
+same path for their output folders: the path of a fixed descriptor (OUTPUT).
 
-The server's imports are isolated, as a program is. A plan's namespaces are below this process's user namespace
-(overlay_root.h), so the fork may enter them as an ordinary user. The fork then drops the capabilities that entering
-them has granted, as an exec would."""
+The server's imports are isolated in the same way as a program. A plan's namespaces are below this process's user
+namespace (overlay_root.h), so the fork may enter them as an ordinary user. Entering them grants capabilities, which the
+fork then drops, as an exec would."""
 import array
 import atexit
 import ctypes
@@ -66,8 +66,8 @@ _changes = []
 
 
 def tell_modules(process):
-    """Called when the program first uses CUDA. Stores the names of the modules that were imported
-    before, in the order of their imports."""
+    """Called when the program first uses CUDA. Stores the names of the modules that have been
+    imported until then, in the order of their imports."""
     if "VRAMSCOPE_PROGRAM_TOGGLES" not in os.environ:
         return
     files = [(name, getattr(module, "__dict__", {}).get("__file__")) for name, module in list(sys.modules.items()) if name != "__main__"]
@@ -95,7 +95,8 @@ def serve():
     with open(modules) as file:
         told = json.load(file)
     names = told["modules"]
-    ranks = torchrun.start(told.get("rank"), path + ".ranks", modules, OUTPUT)  # imports at the same time
+    # This server imports packages at the same time as this process.
+    ranks = torchrun.start(told.get("rank"), path + ".ranks", modules, OUTPUT)
     if ranks is not None:
         names = [name for name in names if name.partition(".")[0] in _OF_LAUNCHERS]
     atexit.register(_keep_imports)  # the function registered first is called last
@@ -107,7 +108,7 @@ def serve():
             importlib.import_module(name)
             if name == "torch":
                 again = _count_devices_aside(sys.modules[name])
-        except Exception as error:  # for example of a module that the program creates while it runs
+        except Exception as error:  # for example, the program creates this module only while it runs
             if name == "torch":
                 raise
             print("vramscope: not imported in advance: %s (%s)" % (name, error), file=sys.stderr)
@@ -195,8 +196,8 @@ def _facts(path):
 
 
 def _answer(connection):
-    """Answers one request. Returns True in the process that becomes the program. The process that
-    waits for it ends here."""
+    """Answers one request. Forks a process that becomes the program, and returns True in it. The
+    process that waits for the program ends here."""
     _die_with_parent(signal.SIGKILL)
     try:
         request, descriptors = _receive(connection)
@@ -262,8 +263,9 @@ def _may_differ(name):
 
 
 def _of_a_shim(name):
-    """Returns whether pyenv's `python` sets the variable. That `python` is a script that sets
-    variables and then starts the interpreter, so the client's environment does not have them."""
+    """Returns whether pyenv's `python` may have set the variable. This `python` is a script that
+    sets variables and then starts the interpreter. The client's environment lacks these
+    variables."""
     return name == "PATH" or name.startswith(("PYENV_", "_PYENV_"))
 
 
@@ -274,7 +276,8 @@ def _arguments(request):
     options = len(own) - len(sys.argv)  # the interpreter and its options
     if command[1:options + 1] == own[1:options + 1]:  # the interpreter may have another name: pyenv's is a script
         return command[options + 1:]
-    # The script was started as a command, and its first line names the interpreter.
+    # The program may have been started as a command: a script whose first line names the
+    # interpreter.
     if options == 1 and shutil.which(command[0], path=request["environment"].get("PATH")) == own[1]:
         return command[1:]
     return None
@@ -368,7 +371,7 @@ def _become(request, descriptors, told):
     sys.orig_argv[options + 1:] = arguments
     _take_environment(request["environment"])
     _take_gpus()
-    # The isolation library still has the server's variables, and would set them in child
+    # Until this call, the isolation library has the server's variables, and would set them in child
     # processes.
     again = getattr(ctypes.CDLL(None), "vramscope_isolation_again", None)
     if again is not None:

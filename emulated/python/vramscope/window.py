@@ -63,7 +63,7 @@ def _display() -> bool:
 
 
 def show(*what: Union[str, "os.PathLike[str]", Dict[str, Any], Result]) -> Window:
-    """Opens traces, files or snapshots in the window and returns at once. If two are given, the
+    """Opens traces, files or snapshots in the window and returns immediately. If two are given, the
     first is the baseline of the second. The window is a separate process, and stays open when this
     process ends.
 
@@ -95,7 +95,7 @@ def show(*what: Union[str, "os.PathLike[str]", Dict[str, Any], Result]) -> Windo
 
 def _remove_after(process: "subprocess.Popen[bytes]", folder: str) -> None:
     process.wait()
-    if process.returncode == 0:  # otherwise its log has the reason
+    if process.returncode == 0:  # otherwise the log in the folder has the reason
         shutil.rmtree(folder, ignore_errors=True)
 
 

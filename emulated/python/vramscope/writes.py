@@ -52,7 +52,7 @@ def _times(matrix, vector):
 @functools.lru_cache(maxsize=None)
 def crc_of_zeros(count):
     """Returns zlib.crc32(bytes(count)) in logarithmic time. A zero byte applies a linear map to the
-    register. The powers of its matrix are computed by repeated squaring."""
+    CRC register. The powers of the map's matrix are computed by repeated squaring."""
     def one_byte(state):
         for _ in range(8):
             state = state >> 1 ^ (0xEDB88320 if state & 1 else 0)
@@ -182,7 +182,7 @@ def reader_of(torch):
             first, last = begin + offset + page, begin + offset + count - page
             try:
                 return last <= os.fstat(file.fileno()).st_size and os.lseek(file.fileno(), first, os.SEEK_DATA) >= last
-            except OSError:  # there is only a hole until the end
+            except OSError:  # no data after this position: only a hole until the end
                 return True
 
     return PyTorchFileReader
@@ -337,7 +337,7 @@ class Writes:
             return _Zeros(size) if getattr(self.large, "file", False) and size >= HOLE else to_bytes(tensor, name)
 
         module.serialize_file = sparse
-        if to_bytes is not None:  # before 0.8
+        if to_bytes is not None:  # safetensors before 0.8
             module._tobytes = _tobytes
 
 

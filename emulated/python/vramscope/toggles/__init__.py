@@ -3,10 +3,10 @@
     vramscope plan --toggle bf16 --toggle micro-batch=1 -- python train.py
     vramscope toggles -- python train.py
 
-A toggle is a class (declaration.py) in the file of its group. Its code runs whether the toggle is on or only looked
-for. Where the toggle would be applied, the code calls `reach`, which stores the change and returns whether to make it.
-So a program that is watched without toggles reports which ones apply (`Session.report`), and no toggle is ineffective
-without a message.
+A toggle is a class (declaration.py) in the file of its group. Its code also runs if the toggle is off and the program
+is only checked for places where it applies. At each such place, the code calls `reach`, which stores the change and
+returns whether to make it. Therefore a program that is watched without toggles reports which toggles apply
+(`Session.report`), and a toggle that has no effect is always reported.
 
 The rule: a plan with a toggle equals, byte for byte, the plan of the program with the change made by hand
 (tests/emulated/toggles_test.py). Importing this package does not import torch: `python -m vramscope.toggles` prints the
@@ -18,7 +18,7 @@ VARIABLE = "VRAMSCOPE_PROGRAM_TOGGLES"  # JSON: [[name, value or null], ...]; ab
 
 
 def declared():
-    # Importing registers them.
+    # Importing these modules registers their toggles.
     from vramscope.toggles import activations, adapters, allocator, batches, compiled, optimizers, precision, sharding  # noqa: F401
     from vramscope.toggles.declaration import ALL
 

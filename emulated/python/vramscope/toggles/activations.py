@@ -53,7 +53,8 @@ class Checkpointing(Toggle):
             arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = True, self.settings
 
     def trainer_begins(self, trainer, arguments):
-        first = trainer.model not in self.seen  # at a second call, Trainer itself has already switched checkpointing on
+        # False if train() is called again: then Trainer itself has already switched checkpointing on.
+        first = trainer.model not in self.seen
         self.seen.add(trainer.model)
         if first and self.reached and getattr(trainer.model, "is_gradient_checkpointing", False):
             self.withdraw("model.gradient_checkpointing_enable() is already called", already=True)
@@ -87,7 +88,8 @@ class Checkpointing(Toggle):
         return None
 
     def by_method(self, model, method, arguments):
-        if getattr(model, "is_gradient_checkpointing", False) or getattr(model, "grad_checkpointing", False):  # the latter: timm
+        # grad_checkpointing: timm.
+        if getattr(model, "is_gradient_checkpointing", False) or getattr(model, "grad_checkpointing", False):
             self.already("model.%s() is already called" % method)
         elif self.reach("model.%s(%s)" % (method, ", ".join("%s=%s" % pair for pair in arguments.items()).replace("'", '"'))):
             getattr(model, method)(**arguments)
@@ -218,7 +220,7 @@ class EvalNoGrad(Toggle):
     applies_to = "models that are called in evaluation mode with gradients enabled"
 
     def install(self):
-        self.evaluations = 0  # since the last step
+        self.evaluations = 0  # number of evaluations since the last step
         self.trained = False  # a step followed evaluations, with no training forward pass before it
 
     def around_call(self, module):
@@ -252,7 +254,7 @@ class Attention(Toggle):
     applies_to = "models created by transformers' from_pretrained or from_config"
 
     def install(self):
-        self.by_default = ""  # the call, if it leaves the choice to transformers, which uses sdpa if it can
+        self.by_default = ""  # the call that leaves the choice to transformers (which uses sdpa if it can), or ""
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")
@@ -289,7 +291,8 @@ class SdpaBackend(Toggle):
 
     def install(self):
         functional = self.torch.nn.functional
-        self.unchanged = True  # whether PyTorch would choose the same kernels without the toggle, in all calls
+        # Whether PyTorch would have chosen the same kernels without the toggle in all calls so far.
+        self.unchanged = True
         self.before = {kind: self.enabled(kind) for kind in self.values}
         if not self.on:
             return

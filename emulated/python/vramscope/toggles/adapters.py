@@ -20,7 +20,8 @@ class Lora(Toggle):
     def install(self):
         self.models = 0
         self.made = weakref.WeakSet()
-        self.trained = set()  # with True or False for each trained model: whether it contains a model in `made`
+        # For all calls of a model in training: whether the model contains one in `made` (a set of True and False).
+        self.trained = set()
 
     def model_made(self, model, where):
         if getattr(model, "peft_config", None) is not None:

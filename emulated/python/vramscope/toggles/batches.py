@@ -1,4 +1,5 @@
-"""Toggles that set arguments of transformers' Trainer for the amount that is computed at once."""
+"""Toggles that set arguments of transformers' Trainer that determine how much is computed at a
+time."""
 import importlib.util
 
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle

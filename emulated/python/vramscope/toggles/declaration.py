@@ -25,8 +25,8 @@ class Toggle:
     name = label = group = ""
     changes = NOTHING
     explains = ""  # its effect on memory and time, in one sentence
-    applies_to = ""  # the condition under which it applies: the object of "it applies to"
-    values = ()  # accepted values; a string: the kind of value; (): no value
+    applies_to = ""  # the condition under which it applies; completes the sentence "it applies to ..."
+    values = ()  # the accepted values, or a string that names the kind of value; (): it takes no value
     default = None  # used if no value is given; None: a value is required
     excludes = ()  # names of toggles that cannot be combined with this one
     tries = ()  # values that `fit` plans; it tries a toggle without values as it is
@@ -41,7 +41,7 @@ class Toggle:
         self.on = chosen
         self.value = value if value is not None else self.default
         if self.value is None and self.tries:
-            self.value = self.tries[0]  # the value that is looked for
+            self.value = self.tries[0]  # the value with which places of application are looked for
         self.reached = 0  # how often the program reached a place where it applies
         self.places = set()  # the places of the program at which it was reached
         self.why = ""  # why it applies nowhere
@@ -98,7 +98,7 @@ class Toggle:
         return list(self.tries) if self.values else [None]
 
     def share(self, value):
-        """Returns the share of `reduces` that the toggle reaches with this value."""
+        """Returns which share of the reduction in `reduces` the toggle achieves with this value."""
         return 1.0
 
     def absent(self):
@@ -130,7 +130,7 @@ class Toggle:
         and completed."""
 
     def trainer_begins(self, trainer, arguments):
-        """The trainer's train() is called."""
+        """Called when the program calls the trainer's train()."""
 
     def loads_model(self, keywords, which):
         """Called before transformers' from_pretrained or from_config (`which`), but not for a call
@@ -142,7 +142,7 @@ class Toggle:
         return model
 
     def accelerator(self, keywords):
-        """The program creates accelerate's Accelerator."""
+        """Called when the program creates accelerate's Accelerator."""
 
     def optimizer_arguments(self, kind, keywords):
         """Called before the program creates an optimizer of class `kind`. May change `keywords`,
@@ -153,16 +153,16 @@ class Toggle:
         """Called before the program calls an outermost module, but not during backward."""
 
     def around_call(self, module):
-        """Returns a context manager for that call, or None."""
+        """Returns a context manager for the call of the outermost module, or None."""
 
     # def inner_call(self, module): called for each module within the outermost module. These calls
     # are frequent, so only toggles that need the method define it.
 
     def after_call(self, module, output):
-        """That call has returned."""
+        """Called when the call of the outermost module has returned."""
 
     def stepped(self, optimizer):
-        """An optimizer has stepped."""
+        """Called after an optimizer has stepped."""
 
     def finish(self):
-        """The program ends."""
+        """Called when the program ends."""

@@ -1,4 +1,4 @@
-"""Toggles for the optimizer: which one, how it steps, and how long gradients are kept."""
+"""Toggles for the optimizer: its class, how it steps, and how long gradients are kept."""
 import functools
 import inspect
 import weakref
@@ -94,7 +94,7 @@ class OptimizerImpl(Toggle):
     applies_to = "TrainingArguments, and optimizers of torch.optim that have another implementation"
     settings = {"fused": {"fused": True, "foreach": False}, "for-loop": {"fused": False, "foreach": False},
                 "foreach": {"fused": False, "foreach": True}}
-    own = "foreach"  # the program's own implementation; the default on a GPU
+    own = "foreach"  # the program's own implementation, which by default is "foreach" on a GPU
 
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))

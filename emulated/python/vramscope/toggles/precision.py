@@ -112,7 +112,9 @@ class Bf16(_Mixed):
         super().install()
         self.ours = None  # the autocast around the present call
         self.depth = 0  # nesting of the program's own autocasts in this type
-        self.inside = self.outside = False  # whether parts of a model under the toggle's autocast are called inside and outside the program's own autocasts
+        # Whether a part of a model under the toggle's autocast was called inside one of the program's own autocasts
+        # (inside), and outside of them (outside).
+        self.inside = self.outside = False
         kind = self.torch.amp.autocast_mode.autocast
         kind.__enter__, kind.__exit__ = self.counted(kind.__enter__, 1), self.counted(kind.__exit__, -1)
 
@@ -152,7 +154,7 @@ class Fp16(_Mixed):
     applies_to = "TrainingArguments and Accelerator"
 
     def proposals(self):
-        return []  # no plan is worth it where bfloat16 applies
+        return []  # not worth a plan: bfloat16 applies in the same places
 
     def absent(self):
         return "in the program's own training loop, no toggle can add the scaling that float16 gradients need; use bf16"

@@ -32,9 +32,9 @@ class Session:
         self.toggles = [kind(self, kind.name in chosen, chosen.get(kind.name)) for kind in kinds.values()]
         self.inner = [toggle for toggle in self.toggles if hasattr(toggle, "inner_call")]
         self.calls = _Calls()
-        self.trainer = None  # transformers' TrainingArguments, after their creation
+        self.trainer = None  # transformers' TrainingArguments; None until the program creates them
         self.accelerated = False  # the program itself uses accelerate
-        self.clips = self.scales = ""  # where gradients are clipped or scaled
+        self.clips = self.scales = ""  # the place in the program that clips gradients (clips) or scales them (scales)
         self.forwards = 0  # training forward passes since the last step
         self.accumulates = False  # a step has several training forward passes
         self.steps = 0
@@ -43,7 +43,7 @@ class Session:
     def install(self):
         self.process.toggles = self
         unknown = [name for name in self.chosen if name not in {toggle.name for toggle in self.toggles}]
-        assert not unknown, unknown  # already refused by the command line
+        assert not unknown, unknown  # the command line has already refused unknown names
         part = self.process.part
         for toggle in self.toggles:
             part("not applied: %s" % toggle.name, toggle.install)
@@ -83,8 +83,8 @@ class Session:
 
     @property
     def library(self):
-        """Returns the library that trains, whose arguments are then the switches, or "" if the
-        program has its own loop."""
+        """Returns the library that trains the model; toggles then change that library's arguments.
+        Returns "" if the program has its own loop."""
         return "Trainer" if self.trainer is not None else "accelerate" if self.accelerated else ""
 
     # --- calls of models ---
