@@ -39,7 +39,7 @@ struct ActivityFacts {
   uint32_t version = 0;
   uint64_t dropped = 0;   // records for which there was no space
   uint64_t left_out = 0;  // invalid records of CUPTI, which are not in the file
-  bool full = false;      // the file has reached its size limit, and nothing more is written to it
+  bool full = false;      // the file has reached its size limit; nothing more is written to it
   std::vector<Problem> problems;
   friend bool operator==(const ActivityFacts&, const ActivityFacts&) = default;
 };

@@ -124,9 +124,9 @@ std::string LibraryOf(const IsolationOptions& options) {
   return options.libraries + "/libvramscope-isolation.so";
 }
 
-// Makes a scratch folder in one place after another and calls `use` with it. Ends when `use`
-// succeeds, or returns kFailedPrecondition: another place would not help then. The last error
-// contains the reasons for all places.
+// Tries one place after another: makes a scratch folder there and calls `use` with it. Ends when
+// `use` succeeds, or when it returns kFailedPrecondition, because another place would not help
+// then. The returned error contains the reasons for all places.
 absl::Status InScratchFolder(
     const std::string& folder,
     const std::function<absl::Status(std::unique_ptr<ScratchFolder>)>& use) {

@@ -69,7 +69,7 @@ struct LaunchOptions {
   const Isolation* isolation = nullptr;
   std::function<void(const Progress&)> progress = {};
   // How often the user has interrupted the program. 1 has the effect of Ctrl-C. A higher number
-  // ends the program at once. May be set by a signal handler.
+  // ends the program immediately. May be set by a signal handler.
   const std::atomic<int>* interrupts = nullptr;
 };
 

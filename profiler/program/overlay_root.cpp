@@ -37,8 +37,9 @@ namespace fs = std::filesystem;
 constexpr uintmax_t kLargestCopy = 1 << 20;  // larger files are bind-mounted read-only
 constexpr size_t kMostEntries = 20'000;      // limit for folders that are rebuilt entry by entry
 
-// Kernel interfaces and folders with sockets, which are not overlaid, because programs cannot
-// connect to a socket in a lower layer. A training program keeps no files in these folders.
+// Folders that are not overlaid: those with kernel interfaces, and those with sockets, because
+// programs cannot connect to a socket in a lower layer. A training program keeps no files in these
+// folders.
 constexpr std::string_view kReal[] = {"/proc", "/sys",           "/dev",
                                       "/run",  "/tmp/.X11-unix", "/tmp/.ICE-unix"};
 constexpr std::string_view kKernelTypes[] = {
@@ -52,10 +53,11 @@ bool IsBelow(std::string_view path, std::string_view folder) {
                              path[folder.size()] == '/';
 }
 
+// Separates the parts of an error's text: step, subject, reason.
+constexpr char kPartsOfFailure = '\x1f';
 // Reports a failed step; `subject` replaces "{}" in it. The text is translated later, by InWords in
 // the parent: the helper process must not take the translator's lock, because another thread may
 // have held it during the fork.
-constexpr char kPartsOfFailure = '\x1f';
 absl::Status Failed(std::string_view step, std::string_view subject = "",
                     const std::string& reason = std::strerror(errno)) {
   return absl::UnavailableError(
@@ -272,7 +274,8 @@ class Builder {
       frozen_.push_back(real);
       return Bind(real, target, true);
     }
-    // The overlay hides mounts inside the folder, so they are mounted again. (Privileged only.)
+    // The overlay hides mounts inside the folder, so they are mounted again. (Without privileges, a
+    // folder that contains mounts is not overlaid.)
     for (const MountPoint& inside : mounts_) {
       if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
       struct stat facts {};
