@@ -1,7 +1,7 @@
 // Finds everything that is drawn and matches a filter. Results are in order of time, counted by
 // kind, and grouped by name.
 //
-//   const SearchResult found = Search({.trace = trace, .index = index}, filter);
+//   const SearchResult found = Search({.trace = trace, .index = &index}, filter);
 //   found.count(ThingKind::kKernel);                      // 7,034
 //   found.groups[0].name;                                 // "vectorized_elementwise_kernel"
 //   found.things[found.Next(found.things.size(), 1)];     // the first by time
