@@ -56,7 +56,7 @@ struct EntryTable {
   std::vector<int64_t> time_ns;  // since Recording::start_unix_ns; never decreases
   std::vector<trace::StackId> stack;
   std::vector<uint32_t> stream;                    // row of Recording::streams
-  std::vector<uint8_t> device;                     // empty: all of device 0
+  std::vector<uint8_t> device;                     // empty: all entries are of device 0
   std::vector<trace::Category> recorded_category;  // category in the file; empty: no entry has one
   // PyTorch's texts with these names, as ids of Recording::strings; empty: no entry has one.
   std::vector<trace::StringId> user_metadata, compile_context;
@@ -189,7 +189,7 @@ struct History {
   // Rows of allocations whose free is not in the file, sorted by the entry that shows the free.
   std::vector<uint32_t> displaced;
   std::vector<EntryIndex> left_out;   // entries that contradict the state, ascending
-  std::vector<std::string> warnings;  // numbers of such entries, and how they were treated
+  std::vector<std::string> warnings;  // numbers of contradicting entries, and their treatment
 };
 
 // The states at the start and end of the entries [begin, end) of a recording.

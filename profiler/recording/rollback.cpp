@@ -51,8 +51,8 @@ class RollingBack {
   }
 
   static bool Damaged(uint64_t address, uint64_t bytes) {
-    // The limit leaves room for rounding. It must allow high addresses, because some files have
-    // signed ones.
+    // The limit leaves space for rounding. It must allow high addresses, because some files contain
+    // addresses as signed numbers.
     return bytes > kMostBytes || address > UINT64_MAX - (2 * bytes + (uint64_t{1} << 30));
   }
 
