@@ -120,8 +120,8 @@ struct Replayed {
 const std::string& RecordedConf(const trace::Trace& trace);
 
 // Returns kFailedPrecondition if the trace has no history or cannot be replayed
-// (trace::WhyNoReplay). If it is no what-if, the trace must also have segments, and settings that
-// can be parsed.
+// (trace::WhyNoReplay). If the options ask for no what-if, the trace must also have segments, and
+// settings that can be parsed.
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options);
 
 // The replays with which all pages compare what-ifs.
