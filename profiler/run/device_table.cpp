@@ -72,7 +72,7 @@ Device FromJson(const nlohmann::json& row) {
 }
 
 // The format is {"1g.10gb": [14, 9.5]}: multiprocessors and GiB. A slice, even one of the whole
-// GPU, has at most the memory that CUDA reports for the GPU, without the driver's part.
+// GPU, has at most the memory that CUDA reports for the GPU. (This excludes the driver's part.)
 std::vector<MigSlice> SlicesFromJson(const nlohmann::ordered_json& row, uint64_t memory) {
   std::vector<MigSlice> slices;
   for (const auto& [profile, figures] : row.items()) {
