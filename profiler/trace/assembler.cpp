@@ -30,7 +30,7 @@ std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   activity.stream = e.stream;
   activity.thread = e.thread;
   activity.name = e.name;
-  activity.op = e.module;  // the Kineto importer, the only producer, stored it there
+  activity.op = e.module;  // the Kineto importer, the only producer, stored the op there
   activity.address = e.address;
   activity.bytes = e.bytes;
   activity.begin_ns = e.time_ns;
