@@ -85,7 +85,7 @@ enum Rule : uint8_t {
   kPersistentUnknown = 54,
   kLifeGraph = 55,
 
-  // More from call stacks.
+  // Further categories from call stacks.
   kStackKvCache = 56,
   kStackReplica = 57,
   kStackFlatGradients = 58,
