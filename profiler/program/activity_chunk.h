@@ -44,7 +44,8 @@ struct ActivityFacts {
   friend bool operator==(const ActivityFacts&, const ActivityFacts&) = default;
 };
 
-// The two names of a stream: activities use CUPTI's number, and the allocator's history the handle.
+// The two names of a stream: activities use CUPTI's number, and the allocator's history uses the
+// handle.
 struct StreamName {
   uint8_t device = 0;
   uint64_t handle = 0;  // a cudaStream_t; 0: the default stream

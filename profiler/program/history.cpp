@@ -171,7 +171,7 @@ absl::StatusOr<Recording> ReadChunk(const std::string& path, const HistoryOption
   return importers::ReadSnapshot(**input, read);
 }
 
-// Appends a file's rows. Returns false without a file. Sets `full` if later rows are missing.
+// Appends a file's rows. Returns false if there is no file. Sets `full` if later rows are missing.
 absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRow>& rows,
                               bool& full) {
   std::error_code none;

@@ -105,7 +105,7 @@ std::vector<std::string> LikelyChanged(const std::string& folder,
 }
 
 // Returns folders in which the scratch folder can be made. The program's folder is not one of them:
-// its entries would then be in separate layers (overlay_root.h).
+// if it contained the scratch folder, its entries would be in separate layers (overlay_root.h).
 std::vector<std::string> ScratchParents(const std::string& folder) {
   std::vector<std::string> parents = {"/var/tmp"};
   std::error_code none;

@@ -57,8 +57,8 @@ class Requests {
   std::array<std::vector<EntryIndex>, 256> of_device_;
 };
 
-// The begin or end of a step, micro-batch or phase. They are sorted by edge. At the same edge, ends
-// come before begins, and inner ends before outer ends.
+// The begin or end of a step, micro-batch or phase. Boundaries are sorted by edge. At the same
+// edge, ends come before begins, and inner ends before outer ends.
 struct Boundary {
   Edge edge;
   int order = 0;

@@ -130,7 +130,8 @@ class Builder {
       if (!IsReal(path) &&
           mount(path.c_str(), (root_ + path).c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
         return Failed("{}", path);
-    // The old root is then stacked on the new one, and can be unmounted: see pivot_root(2).
+    // After pivot_root, the old root is stacked on the new one, and can be unmounted: see
+    // pivot_root(2).
     if (chdir(root_.c_str()) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
         umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
       return Failed("pivot_root");
@@ -192,7 +193,8 @@ class Builder {
   }
 
   // Creates foreign folders in the upper layer: those on the path from `lower` to any folder that
-  // is likely to change. overlayfs merges them with the real folders, and need not copy these.
+  // is likely to change. overlayfs merges them with the real folders, so it need not copy the real
+  // folders.
   absl::Status MakeForeignFolders(const std::string& lower, const std::string& upper) const {
     for (const std::string& changed : options_.changed) {
       if (!IsBelow(changed, lower)) continue;
@@ -236,8 +238,8 @@ class Builder {
     if (chmod(upper.c_str(), MergedMode(lower, facts)) != 0) return Failed("{}", upper);
     if (!privileged_)
       if (const absl::Status made = MakeForeignFolders(lower, upper); !made.ok()) return made;
-    // With trusted attributes, folders of the lower layer can be renamed. Without them rename
-    // fails with EXDEV, which libvramscope-isolation.so handles.
+    // With trusted attributes (only with privileges), folders of the lower layer can be renamed.
+    // Without these attributes, rename fails with EXDEV, which libvramscope-isolation.so handles.
     const std::string data =
         fmt::format("lowerdir={},upperdir={},workdir={},{}", Escaped(lower), Escaped(upper),
                     Escaped(work), privileged_ ? "redirect_dir=on,metacopy=off" : "userxattr");
