@@ -57,7 +57,7 @@ struct SearchResult {
   uint64_t count(ThingKind kind) const { return counts[static_cast<size_t>(kind)]; }
   // Returns the index of the next (`direction` > 0) or previous thing, wrapping around at the ends.
   // If `at` is invalid, starts at the begin or end. If `group` is given, skips things of other
-  // groups. If there is none, returns things.size().
+  // groups. If there is no such thing, returns things.size().
   size_t Next(size_t at, int direction, uint32_t group = UINT32_MAX) const;
 };
 
