@@ -136,8 +136,8 @@ struct Recording {
   EntryTable entries;
   // Segments at the end, by (device, address); may be unused (Kineto).
   std::vector<SegmentState> segments;
-  // Older blocks, sorted by (device, address): their stacks and, in a file without segments, which
-  // of them were live.
+  // Older blocks, sorted by (device, address). The list has their stacks. In a file without
+  // segments, it also shows which older blocks were live.
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // sorted by begin
@@ -164,8 +164,8 @@ struct History {
     std::vector<trace::Pool> pool;
     // The stack of the kAlloc entry or, without one, of the block at the end; 0: unknown.
     std::vector<trace::StackId> stack;
-    // Whether the file shows `bytes`. False only for an older block freed during the recording. It
-    // may have an unsplit tail of unknown size, for which replay searches.
+    // Whether the file shows `bytes`. False only for an older block freed during the recording.
+    // Such a block may have an unsplit tail of unknown size, for which replay searches.
     std::vector<bool> bytes_known;
     uint32_t size() const { return static_cast<uint32_t>(alloc.size()); }
   };
