@@ -300,8 +300,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Called before an allocation: replays the events since the last one. `asks`: in the recording,
-  // this allocation called the driver. Returns false if the model differs from the recording.
+  // Called before an allocation: replays the events since the last allocation. `asks`: in the
+  // recording, this allocation called the driver. Returns false if the model differs from the
+  // recording.
   bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
     const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
     if (asks && !completed_.empty() && !fits()) {

@@ -30,8 +30,8 @@ class WhatIf final : public allocator::SegmentObserver {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
-    // Older blocks are also allocated anew with another memory size, because the recorded start
-    // state may not fit into it.
+    // Older blocks are also allocated anew if the memory size is changed, because the recorded
+    // start state may not fit into the new size.
     const bool as_recorded = settings_.conf == conf && options.device_memory_bytes == 0 &&
                              options.device_total_bytes == 0;
     keeps_ = begin_ > 0 && !options.restart.value_or(!as_recorded);
