@@ -24,7 +24,7 @@ namespace vramscope::reproduce {
 using Settings = std::vector<std::pair<std::string, std::string>>;  // as for --set
 
 // One run of an experiment. Expressions of figures can use its quantities (quantities.h). Unless
-// the run is called "run", their names begin with its name ("sgd_step_ms").
+// the run is called "run", the quantities' names begin with the run's name ("sgd_step_ms").
 struct ExperimentRun {
   std::string name;
   Settings settings;
