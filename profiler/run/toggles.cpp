@@ -177,7 +177,7 @@ std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row)
                                  technique.explanation, technique.group);
   for (const SettingDeclaration& setting : technique.settings) {
     text += " " + setting.key;
-    // For one toggle, leaves out the choices. Those that the toggle sets are added below.
+    // For one toggle, leaves out the choices. The choices that the toggle sets are added below.
     if (row != nullptr) continue;
     for (const Choice& choice : setting.choices) text += " " + choice.value + " " + choice.title;
   }
