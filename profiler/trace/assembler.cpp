@@ -11,7 +11,8 @@ namespace vramscope::trace {
 
 namespace {
 
-// Converts an event of an older format version to an activity, if its kind has become one.
+// Converts an event of an older format version to an activity, if events of its kind are activities
+// now.
 std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   static constexpr ActivityKind kKinds[] = {ActivityKind::kKernel, ActivityKind::kMemcpy,
                                             ActivityKind::kMemset, ActivityKind::kDriverAlloc,
