@@ -13,7 +13,7 @@ constexpr uint32_t kWindow = 12;
 constexpr uint32_t kSample = 8192;
 constexpr size_t kCandidates = 64;
 constexpr double kRepeats = 0.9;  // share of the sample that must be equal
-// A larger period is better than a smaller one only if it makes this much more of the sample equal.
+// A larger period replaces a smaller one only if the share of equal values is larger by this much.
 constexpr double kAsGoodAs = 0.01;
 
 double EqualAt(std::span<const uint64_t> values, uint32_t distance) {

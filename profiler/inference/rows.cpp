@@ -15,10 +15,11 @@ using recording::Recording;
 // backward (see PlaceOf).
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
-// The minimum if the gradients have less than half of the parameters' different sizes.
+// The minimum number of places if the gradients have less than half of the parameters' different
+// sizes.
 constexpr uint32_t kManyPlaces = 16;
-// The most never-freed blocks that belong to one gradient: its parameter and up to three
-// states.
+// The maximum number of never-freed blocks that belong to one gradient: its parameter and up to
+// three states.
 constexpr uint32_t kMostOfEach = 4;
 constexpr int64_t kOlder = -1;  // older than the recording
 
@@ -102,11 +103,11 @@ void Rows::FindDropped(const Recording& recording) {
   std::erase_if(dropped_, [&](const Dropped& d) { return d.places * 2 < most; });
 }
 
-// Returns the entry at which the first gradient in `members` is freed, or nullopt if these are not
-// gradients. There is one gradient per trained parameter, so for all sizes, the number of blocks
-// that are never freed is the same multiple of the number of gradients. If the optimizer allocates
-// nothing, `members` begins with the last frees of backward: parts of a gradient that was summed
-// up.
+// Returns the entry at which the first gradient in `members` is freed, or nullopt if `members` are
+// not gradients. There is one gradient per trained parameter, so for all sizes, the number of
+// blocks that are never freed is the same multiple of the number of gradients. If the optimizer
+// allocates nothing, `members` begins with the last frees of backward: parts of a gradient that was
+// summed up.
 std::optional<EntryIndex> Rows::FirstGradient(const std::vector<uint32_t>& members,
                                               uint32_t places) const {
   base::HashMap<uint64_t, uint32_t> of_size;

@@ -1,5 +1,5 @@
 // The allocations of a recording, as rows. Also finds how many blocks of each size are never freed,
-// and where gradients are freed together: there a step ends. Used by lifetimes.cpp.
+// and where gradients are freed together, because a step ends there. Used by lifetimes.cpp.
 #pragma once
 
 #include <algorithm>

@@ -77,14 +77,15 @@ enum Rule : uint8_t {
   kOldActivation = 51,
   kOldTemporary = 52,
 
-  // For older blocks that are never freed, if at first only the number of each category is known.
+  // For older blocks that are never freed, if at first only the number of blocks in each category
+  // is known.
   kPersistentFirstStep = 53,
 
   // For recordings without a complete backward pass.
   kPersistentUnknown = 54,
   kLifeGraph = 55,
 
-  // More from call stacks.
+  // Further categories from call stacks.
   kStackKvCache = 56,
   kStackReplica = 57,
   kStackFlatGradients = 58,

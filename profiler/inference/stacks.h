@@ -13,7 +13,7 @@ namespace vramscope::inference {
 struct StackFacts {
   trace::Phase phase = trace::Phase::kNone;
   uint8_t rule = 0;          // the rule that determined `phase`
-  bool recomputed = false;   // a module's forward within backward
+  bool recomputed = false;   // a module's forward runs again within backward
   bool accumulates = false;  // autograd stores a gradient
   bool workspace = false;
   bool communication = false;
@@ -24,7 +24,7 @@ struct StackFacts {
   bool kv_cache = false;       // the innermost frame outside torch is code of a KV cache
   bool captured = false;       // allocated in the capture of a CUDA graph
   bool replica = false;        // DataParallel copies a parameter
-  bool gradients = false;      // one buffer for all gradients
+  bool gradients = false;      // the stack allocates one buffer for all gradients
   trace::StringId op, module;  // 0: none
 };
 

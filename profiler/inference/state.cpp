@@ -48,9 +48,9 @@ Conclusion Conclude(const StackFacts& facts, uint64_t bytes) {
 
 // A model trained with Adam has four tensors per parameter: the parameter, its gradient and two
 // moments. If stacks show nothing, such a model is recognized because the number of blocks of every
-// size is a multiple of four. With parameters alone, the last norm or an embedding makes some of
-// these numbers odd. Categories are given to blocks in order of address, so only the sums by
-// category are right.
+// size is a multiple of four. If a model has only parameters, the last norm or an embedding makes
+// some of these numbers odd. Categories are given to blocks in order of address, so only the sums
+// by category are right.
 constexpr uint32_t kOfEach = 4;
 constexpr uint32_t kFewestSizes = 3, kFewestBlocks = 32;
 

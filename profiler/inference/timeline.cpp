@@ -166,9 +166,9 @@ void FillGaps(const Recording& recording, Timeline& timeline) {
   }
 }
 
-// A step ends with its optimizer, or with the zero_grad after that. If the program begins with a
-// zero_grad, each zero_grad begins a step instead. If no optimizer is marked, a step ends with
-// backward.
+// A step ends with its optimizer, or with the zero_grad that follows the optimizer. If the program
+// begins with a zero_grad, each zero_grad begins a step instead. If no optimizer is marked, a step
+// ends with backward.
 void FindSteps(const Recording& recording, Timeline& timeline) {
   const std::vector<Range> ranges = RangesOf(recording, timeline);
   const auto has = [&](Phase phase) {
@@ -200,8 +200,8 @@ void FindSteps(const Recording& recording, Timeline& timeline) {
     const bool begins = r.phase == Phase::kForward || r.phase == Phase::kData ||
                         r.phase == Phase::kLoss || (r.phase == Phase::kBackward && by_optimizer) ||
                         (r.phase == Phase::kZeroGrad && zero_grad_first);
-    // If an optimizer makes no allocations, the recording does not show the optimizer, but the
-    // zero_grad that follows, because that frees gradients.
+    // If an optimizer makes no allocations, the recording does not show it. It shows only the
+    // zero_grad that follows, which frees gradients.
     if (r.phase == Phase::kZeroGrad && backward) ending = true;
     if (ending && begins) close(end);
     if (!in_step) {
@@ -228,7 +228,8 @@ void Timeline::Mark(EntryIndex begin, EntryIndex end, Phase p, uint8_t r) {
   std::fill(rule.begin() + begin, rule.begin() + end, r);
 }
 
-// Marks a call of `generate` as forward if a loss or backward follows, which train its result.
+// If a loss or backward follows a call of `generate`, the program trains on the generated result.
+// Marks such a call as forward.
 void TakeBackTrained(Timeline& timeline) {
   bool trained = false;
   for (EntryIndex i = timeline.size(); i-- > 0;) {
@@ -269,7 +270,7 @@ Timeline ReadMarks(const Recording& recording, const Stacks& stacks) {
 }
 
 bool IsNoise(const Timeline& timeline) {
-  constexpr size_t kFewRanges = 64, kReadable = 8;  // average number of entries per range
+  constexpr size_t kFewRanges = 64, kReadable = 8;  // kReadable: average entries per range
   const std::vector<Labels::PhaseRange> ranges = PhaseRanges(timeline);
   if (ranges.size() < kFewRanges || timeline.size() / ranges.size() >= kReadable) return false;
   // The phases of a small model are short, too, but they repeat.
@@ -313,7 +314,7 @@ void SplitEqualPasses(const recording::History& history, Timeline& timeline) {
   }
   const size_t period = Period(sizes), n = sizes.size();
   if (period < kFewestRequests || n < 2 * period - kMostOdd) return;
-  size_t alike = n - period;  // from here on, values equal those a period later
+  size_t alike = n - period;  // from this index on, each value equals the value one period later
   while (alike > 0 && sizes[alike - 1] == sizes[alike - 1 + period]) --alike;
   const size_t passes = (n + period / 2) / period;
   const size_t odd = n > passes * period ? n - passes * period : passes * period - n;

@@ -40,9 +40,9 @@ bool SeparatesPasses(const Timeline& timeline);
 // Fills gaps between marks, and finds steps if there are no annotations of steps.
 void CompleteFromOrder(const recording::Recording& recording, Timeline& timeline);
 
-// CompleteFromOrder may treat several equal forward passes without gradients as one. Splits
-// it into steps. The allocations of a pass must repeat exactly up to the end of the
-// recording.
+// CompleteFromOrder may put several equal forward passes without gradients into one step. Splits
+// that step into one step per pass. The allocations of a pass must repeat exactly up to the end of
+// the recording.
 void SplitEqualPasses(const recording::History& history, Timeline& timeline);
 
 // Returns whether phases change every few entries and do not repeat. In such a recording, entries

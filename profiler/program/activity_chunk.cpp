@@ -29,7 +29,7 @@ uint32_t FixedAt(std::string_view bytes, size_t at) {
   return v;
 }
 
-// `envelope`: type and length.
+// `envelope`: the chunk's type and length.
 uint32_t ChunkChecksum(std::string_view envelope, std::string_view payload) {
   return trace::Crc32c(payload, trace::Crc32c(envelope));
 }

@@ -39,12 +39,13 @@ struct ActivityFacts {
   uint32_t version = 0;
   uint64_t dropped = 0;   // records for which there was no space
   uint64_t left_out = 0;  // invalid records of CUPTI, which are not in the file
-  bool full = false;      // the file has reached its size limit, and nothing more is written to it
+  bool full = false;      // the file has reached its size limit; nothing more is written to it
   std::vector<Problem> problems;
   friend bool operator==(const ActivityFacts&, const ActivityFacts&) = default;
 };
 
-// The two names of a stream: activities use CUPTI's number, and the allocator's history the handle.
+// The two names of a stream: activities use CUPTI's number, and the allocator's history uses the
+// handle.
 struct StreamName {
   uint8_t device = 0;
   uint64_t handle = 0;  // a cudaStream_t; 0: the default stream

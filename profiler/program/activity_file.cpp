@@ -77,7 +77,8 @@ class StreamNumbers {
       return activity.stream;
     const auto known = numbers_.find({activity.device, activity.stream});
     if (known != numbers_.end()) return known->second;
-    // If the number is taken, adds kBehind: CUPTI's own numbers are consecutive and smaller.
+    // If one of the allocator's streams has this number, adds kBehind: CUPTI's own numbers are
+    // consecutive and smaller.
     constexpr uint32_t kBehind = 1u << 20;
     return taken_.contains(activity.stream) ? activity.stream + kBehind : activity.stream;
   }

@@ -74,18 +74,19 @@ class ModuleTimes {
 };
 
 // The time at which each operand's block was allocated, on the trace's clock, or nullopt if the
-// operand is in no block. The order is that of the operands in the file.
+// operand is in no block. Sorted like the operands in the file.
 using BlockTimes = std::vector<std::optional<int64_t>>;
 
-// Converts the rows of the file for a trace whose time 0 is `origin_ns`. Also returns the strings
-// that the trace lacks; their numbers begin at `next_string`. Leaves out activities that ended
-// before time 0, and operands in no block. GPU work gets the module that was open on the thread
-// that launched it. If a stream occurs in the events of `recording`, it gets its number there;
-// otherwise it keeps CUPTI's number unless that is taken.
+// The rows of the file as activities of a trace, and the strings that the trace lacks.
 struct PlacedActivities {
   std::vector<std::string> strings;
   std::vector<trace::Activity> rows;
 };
+// Converts the rows of the file for a trace whose time 0 is `origin_ns`. The numbers of the strings
+// that the trace lacks begin at `next_string`. Leaves out activities that ended before time 0, and
+// operands in no block. GPU work gets the module that was open on the thread that launched it. If a
+// stream occurs in the events of `recording`, it gets the number that it has there; otherwise it
+// keeps CUPTI's number unless another stream has that number.
 PlacedActivities PlaceActivities(const ActivityFile& file, const Marks& marks,
                                  const recording::Recording& recording, const ModuleTimes& modules,
                                  const BlockTimes& blocks, int64_t origin_ns, uint32_t next_string);

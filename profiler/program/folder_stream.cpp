@@ -94,7 +94,7 @@ bool IsPlain(std::string_view name) {
                   c == '.' || c == '-' || c == '_';
          });
 }
-// "name" or "folder/name".
+// Whether the path has the form "name" or "folder/name".
 bool IsPlainPath(std::string_view path) {
   const size_t slash = path.find('/');
   return slash == std::string_view::npos
@@ -102,8 +102,8 @@ bool IsPlainPath(std::string_view path) {
              : IsPlain(path.substr(0, slash)) && IsPlain(path.substr(slash + 1));
 }
 
-// Sorts files in FolderReader's order: marks first, so that the later history covers all
-// marks.
+// Returns a file's place in the order in which FolderReader reads. Marks come first, so that the
+// history, which is read later, covers all marks.
 int Rank(std::string_view path) {
   if (path.ends_with("/marks.jsonl")) return 0;
   if (path.ends_with("/stacks.jsonl")) return 1;

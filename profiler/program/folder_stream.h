@@ -46,7 +46,7 @@ class FolderSender {
  private:
   struct Sent {
     uint64_t bytes = 0;       // size of the file when it was last sent
-    int64_t changed_ns = -1;  // its modification time; only for a file that is replaced
+    int64_t changed_ns = -1;  // its modification time; set only for a file that is replaced
   };
   absl::Status Send(bool tails);
   absl::Status SendFile(const std::string& path);  // relative to the folder

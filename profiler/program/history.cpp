@@ -171,7 +171,7 @@ absl::StatusOr<Recording> ReadChunk(const std::string& path, const HistoryOption
   return importers::ReadSnapshot(**input, read);
 }
 
-// Appends a file's rows. Returns false without a file. Sets `full` if later rows are missing.
+// Appends a file's rows. Returns false if there is no file. Sets `full` if later rows are missing.
 absl::StatusOr<bool> ReadTail(const std::string& path, std::vector<HistoryTailRow>& rows,
                               bool& full) {
   std::error_code none;
@@ -245,9 +245,9 @@ Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& s
   return part;
 }
 
-// Brings the segments from the state recorded before the tail's rows to the state after them. They
-// are reconstructed from the entries, which begin with empty memory. Pools and stacks are copied
-// from the recorded segments.
+// Converts the segments recorded before the tail's rows to the segments after these rows. The
+// segments are reconstructed from the entries, which begin with empty memory. Pools and stacks are
+// copied from the recorded segments.
 absl::Status EndBehindRows(Recording& r) {
   std::map<std::pair<uint8_t, uint64_t>, recording::SegmentState> before;
   for (recording::SegmentState& s : r.segments) {
@@ -343,7 +343,8 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder,
                                                   std::vector<StringId>* operators) const {
   std::vector<HistoryTailRow> rows;
   bool full = false;
-  // There may be two tails: that of the next chunk, if it was never written, and the one after.
+  // There may be two tails: that of the next chunk, if this chunk was never written, and that of
+  // the chunk after it.
   for (uint32_t number = impl_->next; number < kMaxChunks && !impl_->ended && !full; ++number) {
     const absl::StatusOr<bool> read =
         ReadTail(fmt::format("{}/history-{:06}.tail", folder, number), rows, full);

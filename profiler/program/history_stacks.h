@@ -42,7 +42,7 @@ class HistoryStacks {
   std::vector<std::string> strings_{""};
   std::vector<trace::StringId> operators_{{}};
   base::HashMap<std::string, uint32_t> ids_;
-  uint64_t read_ = 0;  // bytes
+  uint64_t read_ = 0;  // bytes read from the file
   std::string rest_;
   bool damaged_ = false;
 };

@@ -1,13 +1,13 @@
-// The allocator's entries since the last chunk of the history. Each is put into a mapped file as
-// soon as it is made, so a killed process loses none. They are written by the library in the
-// process (cupti/allocations.cpp), so this header depends only on the C++ standard library. When
-// the process begins to write a chunk, it begins a new file. When the chunk is complete, it removes
-// the old file.
+// The allocator's entries since the last chunk of the history. Each entry is put into a mapped file
+// (the tail) as soon as it is made, so a killed process loses none. The entries are written by the
+// library in the process (cupti/allocations.cpp), so this header depends only on the C++ standard
+// library. When the process begins to write a chunk, it begins a new tail. When the chunk is
+// complete, it removes the old tail.
 //
 // FOLDER/history-N.tail: a header, then rows. The header has the number of rows; what follows these
-// is incomplete or unused. If PyTorch's stacks can be read when an entry is made (cupti/stacks.h),
-// no pickle is written. The tail is then the chunk itself, and is renamed to history-N.rows when
-// the next file begins.
+// rows is incomplete or unused. If PyTorch's stacks can be read when an entry is made
+// (cupti/stacks.h), no pickle is written. The tail is then the chunk itself, and is renamed to
+// history-N.rows when the next tail begins.
 #pragma once
 
 #include <array>
@@ -26,13 +26,13 @@ struct HistoryTailHeader {
   std::atomic<uint64_t> full{0};  // 1: the file is full; later entries are missing
 };
 
-// One entry. `action` has the numbers of PyTorch's TraceEntry::Action. Tests show that they are the
-// same in 2.4, 2.6, 2.11 and 2.15.
+// One entry. `action` has the numbers of PyTorch's TraceEntry::Action. Tests show that these
+// numbers are the same in PyTorch 2.4, 2.6, 2.11 and 2.15.
 struct HistoryTailRow {
   uint64_t address = 0, bytes = 0, stream = 0;
   int64_t time_ns = 0;  // since 1970
   uint8_t action = 0, device = 0;
-  // 0: the row is incomplete. Otherwise, 1 plus the number of the operator that allocated
+  // 0: the row is incomplete. Otherwise, 1 plus the number of the operator that made the allocation
   // (history_stacks.h).
   uint16_t done = 0;
   uint32_t stack = 0;  // number in history_stacks.h; 0: none

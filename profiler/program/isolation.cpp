@@ -105,7 +105,7 @@ std::vector<std::string> LikelyChanged(const std::string& folder,
 }
 
 // Returns folders in which the scratch folder can be made. The program's folder is not one of them:
-// its entries would then be in separate layers (overlay_root.h).
+// if it contained the scratch folder, its entries would be in separate layers (overlay_root.h).
 std::vector<std::string> ScratchParents(const std::string& folder) {
   std::vector<std::string> parents = {"/var/tmp"};
   std::error_code none;
@@ -124,9 +124,9 @@ std::string LibraryOf(const IsolationOptions& options) {
   return options.libraries + "/libvramscope-isolation.so";
 }
 
-// Makes a scratch folder in one place after another and calls `use` with it. Ends when `use`
-// succeeds, or returns kFailedPrecondition: another place would not help then. The last error
-// contains the reasons for all places.
+// Tries one place after another: makes a scratch folder there and calls `use` with it. Ends when
+// `use` succeeds, or when it returns kFailedPrecondition, because another place would not help
+// then. The returned error contains the reasons for all places.
 absl::Status InScratchFolder(
     const std::string& folder,
     const std::function<absl::Status(std::unique_ptr<ScratchFolder>)>& use) {

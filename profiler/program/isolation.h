@@ -1,8 +1,9 @@
 // Keeps a planned program from changing the user's files.
 //
-//   ASSIGN_OR_RETURN(std::unique_ptr<Isolation> isolation, Isolation::Make({.output = folder,
-//   ...})); Note(isolation->Description()); Launch(platform, {.command = ..., .isolation =
-//   isolation.get()});
+//   ASSIGN_OR_RETURN(std::unique_ptr<Isolation> isolation,
+//                    Isolation::Make({.writable = {folder}, .arguments = command}));
+//   Note(isolation->Description());
+//   Launch(platform, {.command = command, .isolation = isolation.get()});
 //
 // There are three modes (docs/security.md contains the threat model):
 //  - overlay: the program's processes run in a mount namespace whose root consists of overlayfs

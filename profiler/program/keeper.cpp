@@ -47,7 +47,7 @@ std::vector<pid_t> ProcessesWith(const std::string& entry) {
 
 void End(const std::string& output) {
   const std::string entry = "VRAMSCOPE_PROGRAM_OUTPUT=" + output;
-  for (int i = 0; i < kMostTries; ++i) {  // a process may have started another one
+  for (int i = 0; i < kMostTries; ++i) {  // repeats: a process may have started another one
     const std::vector<pid_t> left = ProcessesWith(entry);
     if (left.empty()) return;
     for (const pid_t pid : left) kill(pid, SIGKILL);

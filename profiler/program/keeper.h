@@ -1,7 +1,8 @@
 // Starts a helper process that cleans up if this process is killed. The helper ends all processes
-// that the program has started, including those of its own launcher, and removes folders.
+// that the program has started, including those that the program's own launcher started, and
+// removes folders.
 //
-//   const Keeper keeper({.output = folder, .folders = {rooms}, .last = {"vramscope", ...}});
+//   const Keeper keeper({.output = folder, .last = {"vramscope", ...}, .folders = {rooms}});
 //
 // If the object is destroyed normally, the helper does nothing.
 #pragma once
@@ -32,7 +33,7 @@ class Keeper {
 
  private:
   pid_t pid_ = -1;  // a child of this process; -1: fork failed
-  int end_ = -1;    // stays open as long as this process exists
+  int end_ = -1;    // the pipe to the helper; stays open as long as this process exists
 };
 
 }  // namespace vramscope::program

@@ -38,7 +38,7 @@ class Requests {
   }
 
   // Returns the position after the given number of requests. If the last request is a free that
-  // completes at once, the position is after its completion.
+  // completes directly after its request, the position is after the completion.
   EntryIndex After(uint8_t device, uint64_t requests) const {
     const std::vector<EntryIndex>& rows = of_device_[device];
     if (requests == 0 || rows.empty()) return 0;
@@ -57,8 +57,8 @@ class Requests {
   std::array<std::vector<EntryIndex>, 256> of_device_;
 };
 
-// The begin or end of a step, micro-batch or phase. They are sorted by edge. At the same edge, ends
-// come before begins, and inner ends before outer ends.
+// The begin or end of a step, micro-batch or phase. Boundaries are sorted by edge. At the same
+// edge, ends come before begins, and inner ends before outer ends.
 struct Boundary {
   Edge edge;
   int order = 0;
@@ -385,7 +385,7 @@ class Labeller {
   }
 
   // Gives the category of a tensor to its block. The category applies from the block's allocation
-  // on. If the block already has another category, it applies from this mark on.
+  // on. If the block already has another category, the new category applies from this mark on.
   void Tag(const Mark& mark, EntryIndex at, uint32_t number) {
     if (mark.a == 0 || mark.a >= static_cast<uint64_t>(trace::kCategoryCount)) return;
     const auto category = static_cast<Category>(mark.a);

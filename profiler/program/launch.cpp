@@ -131,8 +131,8 @@ Environment For(const Platform& platform, const LaunchOptions& o) {
   return e;
 }
 
-// Returns a free port below 32768. The kernel assigns ephemeral ports from 32768 on (ip(7)), so
-// none of these can take the port before rank 0 listens on it.
+// Returns a free port below 32768. The kernel assigns ephemeral ports from 32768 on (ip(7)), so it
+// does not assign this port to another program before rank 0 listens on it.
 int FreePort() {
   constexpr int kFirst = 20'000, kPorts = 12'000, kTries = 100;
   std::minstd_rand random(static_cast<unsigned>(

@@ -56,8 +56,8 @@ struct LaunchOptions {
   // The socket of a process that has already imported the program's modules (warm.h). A fork of
   // that process becomes the program. If this is "" or nothing answers, the program starts cold.
   std::string warm = {};
-  // If not "", starts the process for `warm` instead of the program. It imports the modules listed
-  // in the file `modules` and waits at the socket `serve` until it is ended.
+  // If not "", starts the process for `warm` instead of the program. That process imports the
+  // modules listed in the file `modules` and waits at the socket `serve` until it is ended.
   std::string serve = {}, modules = {};
   std::string output;  // existing folder to which the hooks write
   // If this process is killed, the keeper (keeper.h) ends the program and runs this command. Then,
@@ -69,7 +69,7 @@ struct LaunchOptions {
   const Isolation* isolation = nullptr;
   std::function<void(const Progress&)> progress = {};
   // How often the user has interrupted the program. 1 has the effect of Ctrl-C. A higher number
-  // ends the program at once. May be set by a signal handler.
+  // ends the program immediately. May be set by a signal handler.
   const std::atomic<int>* interrupts = nullptr;
 };
 

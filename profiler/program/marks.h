@@ -35,7 +35,7 @@ enum class MarkKind : char {
   kDataEnd = 'd',
   kGenerate = 'P',  // generation of tokens: transformers' generate()
   kGenerateEnd = 'p',
-  kSave = 'W',  // a checkpoint
+  kSave = 'W',  // a checkpoint is written
   kSaveEnd = 'w',
   kLoad = 'L',
   kLoadEnd = 'l',

@@ -2,8 +2,8 @@
 //
 // A block is found by the order of requests, not by time. An operand records how many requests the
 // program had made to its allocator when it passed the operand's address. The operand's block is
-// the block at this address after so many requests, even if other blocks had the address before or
-// later. For a CUDA graph, the addresses are those passed when the graph was captured.
+// the block at this address after that number of requests, even if other blocks had the address
+// before or later. For a CUDA graph, the addresses are those passed when the graph was captured.
 #pragma once
 
 #include <cstdint>

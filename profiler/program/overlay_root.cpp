@@ -37,8 +37,9 @@ namespace fs = std::filesystem;
 constexpr uintmax_t kLargestCopy = 1 << 20;  // larger files are bind-mounted read-only
 constexpr size_t kMostEntries = 20'000;      // limit for folders that are rebuilt entry by entry
 
-// Kernel interfaces and folders with sockets, which are not overlaid, because programs cannot
-// connect to a socket in a lower layer. A training program keeps no files in these folders.
+// Folders that are not overlaid: those with kernel interfaces, and those with sockets, because
+// programs cannot connect to a socket in a lower layer. A training program keeps no files in these
+// folders.
 constexpr std::string_view kReal[] = {"/proc", "/sys",           "/dev",
                                       "/run",  "/tmp/.X11-unix", "/tmp/.ICE-unix"};
 constexpr std::string_view kKernelTypes[] = {
@@ -52,10 +53,11 @@ bool IsBelow(std::string_view path, std::string_view folder) {
                              path[folder.size()] == '/';
 }
 
+// Separates the parts of an error's text: step, subject, reason.
+constexpr char kPartsOfFailure = '\x1f';
 // Reports a failed step; `subject` replaces "{}" in it. The text is translated later, by InWords in
 // the parent: the helper process must not take the translator's lock, because another thread may
 // have held it during the fork.
-constexpr char kPartsOfFailure = '\x1f';
 absl::Status Failed(std::string_view step, std::string_view subject = "",
                     const std::string& reason = std::strerror(errno)) {
   return absl::UnavailableError(
@@ -128,7 +130,8 @@ class Builder {
       if (!IsReal(path) &&
           mount(path.c_str(), (root_ + path).c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
         return Failed("{}", path);
-    // The old root is then stacked on the new one, and can be unmounted: see pivot_root(2).
+    // After pivot_root, the old root is stacked on the new one, and can be unmounted: see
+    // pivot_root(2).
     if (chdir(root_.c_str()) != 0 || syscall(SYS_pivot_root, ".", ".") != 0 ||
         umount2(".", MNT_DETACH) != 0 || chdir("/") != 0)
       return Failed("pivot_root");
@@ -190,7 +193,8 @@ class Builder {
   }
 
   // Creates foreign folders in the upper layer: those on the path from `lower` to any folder that
-  // is likely to change. overlayfs merges them with the real folders, and need not copy these.
+  // is likely to change. overlayfs merges them with the real folders, so it need not copy the real
+  // folders.
   absl::Status MakeForeignFolders(const std::string& lower, const std::string& upper) const {
     for (const std::string& changed : options_.changed) {
       if (!IsBelow(changed, lower)) continue;
@@ -234,8 +238,8 @@ class Builder {
     if (chmod(upper.c_str(), MergedMode(lower, facts)) != 0) return Failed("{}", upper);
     if (!privileged_)
       if (const absl::Status made = MakeForeignFolders(lower, upper); !made.ok()) return made;
-    // With trusted attributes, folders of the lower layer can be renamed. Without them rename
-    // fails with EXDEV, which libvramscope-isolation.so handles.
+    // With trusted attributes (only with privileges), folders of the lower layer can be renamed.
+    // Without these attributes, rename fails with EXDEV, which libvramscope-isolation.so handles.
     const std::string data =
         fmt::format("lowerdir={},upperdir={},workdir={},{}", Escaped(lower), Escaped(upper),
                     Escaped(work), privileged_ ? "redirect_dir=on,metacopy=off" : "userxattr");
@@ -272,7 +276,8 @@ class Builder {
       frozen_.push_back(real);
       return Bind(real, target, true);
     }
-    // The overlay hides mounts inside the folder, so they are mounted again. (Privileged only.)
+    // The overlay hides mounts inside the folder, so they are mounted again. (Without privileges, a
+    // folder that contains mounts is not overlaid.)
     for (const MountPoint& inside : mounts_) {
       if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
       struct stat facts {};

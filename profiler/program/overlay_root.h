@@ -6,9 +6,9 @@
 //   if (fork() == 0) { for (int fd : root.namespaces) setns(fd, 0); chdir(...); exec(...); }
 //
 // overlayfs has two limits. An upper layer must not be inside the layer that it covers (ELOOP), and
-// a folder that contains mounts cannot be overlaid without privileges (EINVAL). Such a folder is
-// rebuilt entry by entry: subfolders become overlays, small files are copied, large files are
-// read-only.
+// a folder that contains mounts cannot be overlaid without privileges (EINVAL). In both cases, the
+// folder is rebuilt entry by entry: subfolders become overlays, small files are copied, large files
+// are read-only.
 //
 // Without privileges, MakeOverlayRoot also creates a user namespace that maps the user to itself
 // (Linux 5.11). With CAP_SYS_ADMIN, only the mount namespace is created, so the program keeps its
@@ -26,8 +26,8 @@ struct OverlayRootOptions {
   std::string scratch;            // an existing empty folder for "root", "upper" and "work"
   std::vector<std::string> real;  // existing folders or files that are not isolated
   // Folders that the program is likely to change. Unprivileged overlayfs cannot copy a folder of
-  // another user or group, nor anything in it (EOVERFLOW). Therefore, such folders above these
-  // paths are created in the upper layer beforehand.
+  // another user or group, nor anything in it (EOVERFLOW). Therefore, if a folder above one of
+  // these paths belongs to another user or group, it is created in the upper layer beforehand.
   std::vector<std::string> changed;
   bool network = true;  // false: a network namespace with only loopback
   // A descriptor of the parent of the new user namespace, or -1 for this process's own namespace.

@@ -377,7 +377,7 @@ absl::StatusOr<ProcessRun> FolderReader::ReadUnhooked(int64_t pid, bool ended) {
   process.activity_rows = rows.size();
   About about;
   about.pid = pid;
-  about.ended = "end";  // how it ended is not known
+  about.ended = "end";  // how the process really ended is not known
   about.virtual_clock = process.activities.facts().virtual_clock;
   about.assumptions.push_back({TEXT_MARK("only driver calls were recorded. Without the hooks in "
                                          "Python, the purpose of the memory is unknown"),

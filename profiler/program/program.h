@@ -89,8 +89,9 @@ struct Program {
   std::vector<std::string> warnings;
 };
 
-// Returns the process that first failed with an exception. (Others often fail because of it.) Null
-// if none failed, or if processes failed only after the first ranks had completed enough steps.
+// Returns the process that first failed with an exception. (Other processes often fail as a
+// consequence.) Null if none failed, or if processes failed only after the first ranks had
+// completed enough steps.
 const About* FirstFailure(const Program& program);
 
 absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions& options);
@@ -102,7 +103,7 @@ absl::StatusOr<Program> ReadProgram(const std::string& folder, const ReadOptions
 //   while (runs) Show(reader.Read(false));
 //   Show(reader.Read(true));
 //
-// A run without new data keeps its trace. One thread at a time.
+// If a run has no new data, Read() returns the same trace as before. One thread at a time.
 class FolderReader {
  public:
   FolderReader(std::string folder, ReadOptions options);

@@ -196,7 +196,7 @@ Outcome LaunchForRemote(const Platform& platform, LaunchOptions options,
 
   options.interrupts = &interrupts;
   options.stdout_to_stderr = true;
-  constexpr int kGone = 2;  // ends the program at once: nothing can receive the result
+  constexpr int kGone = 2;  // ends the program immediately: nothing can receive the result
   FolderSender sender(options.output, [&](std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t wrote = write(out, bytes.data(), bytes.size());

@@ -32,7 +32,8 @@ struct Request {
   bool skip_init = true;  // of a plan: do not initialize parameters
   // For a recording: record the operator that launched each kernel. (A plan always does so.)
   bool operators = false;
-  // Only for kHost. All paths, also `script` and `folder`, are remote. "": from the remote PATH.
+  // Only for kHost. All paths, also `script` and `folder`, are remote. An empty interpreter or
+  // vramscope is searched for in the remote PATH.
   std::string host = {}, host_interpreter = {}, host_vramscope = {};
   // For a plan: techniques that are switched on from outside, NAME or NAME=VALUE (toggles.h).
   std::vector<std::string> toggles = {};

@@ -1,6 +1,7 @@
 // A private folder under the temporary directory. Its owner, an object of this class, removes it.
-// If the owner was killed, the next process that uses this class does. (An owner locks its folder,
-// and the lock ends with the process.) Folders that a user may want to restore are kept for a week.
+// If the owner was killed, the next process that uses this class removes the folder. (An owner
+// locks its folder, and the lock ends with the process.) Folders that a user may want to restore
+// are kept for a week.
 //
 //   ASSIGN_OR_RETURN(std::unique_ptr<ScratchFolder> folder, ScratchFolder::Make());
 //   Write(folder->path() + "/run");
@@ -17,7 +18,8 @@
 namespace vramscope::program {
 
 // Removes `path` and everything in it. This includes folders that even their owner may not enter
-// (overlayfs and programs create such). If an entry cannot be removed, it stays; this is no error.
+// (overlayfs and programs create such folders). If an entry cannot be removed, it stays; this is no
+// error.
 void RemoveTree(const std::string& path);
 
 class ScratchFolder {

@@ -159,7 +159,7 @@ class Finder {
 
  private:
   // The setup is everything before the first step, or before the first phase if there is no step.
-  // Checkpoints that are read or written before that are phases within the setup.
+  // Checkpoints that are read or written in this time are phases within the setup.
   void SetUp() {
     std::vector<PhaseSpan>& phases = out_.phases;
     Edge end = end_, at;

@@ -1,9 +1,9 @@
 // Derives steps, micro-batches and phases from the outermost scopes in the marks.
 //
-// A step ends with its optimizer step. A zero_grad right after that belongs to the step, too,
-// unless the program's steps begin with a zero_grad. The next scope determines the phase of work
-// between two scopes: data before a forward pass, loss before a backward pass, optimizer before an
-// optimizer step.
+// A step ends with its optimizer step. A zero_grad right after the optimizer step belongs to the
+// step, too, unless the program's steps begin with a zero_grad. The next scope determines the phase
+// of work between two scopes: data before a forward pass, loss before a backward pass, optimizer
+// before an optimizer step.
 #pragma once
 
 #include <cstdint>

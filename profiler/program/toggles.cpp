@@ -20,8 +20,9 @@ using json = nlohmann::json;
 constexpr size_t kMostToggles = 256, kMostChanges = 16, kMostProposals = 16, kMostText = 2000;
 constexpr std::streamsize kMostCatalogue = 1 << 20;
 
-// The reasons with placeholders that emulated/python/vramscope/toggles reports, for translation.
-// (update.py finds the other reasons.) `update.py --check` compares this list with that folder.
+// Reasons that emulated/python/vramscope/toggles reports and that contain placeholders. They are
+// listed here for translation. (update.py finds the other reasons.) `update.py --check` compares
+// this list with that folder.
 constexpr std::string_view kReasons[] = {
     TEXT_MARK("a value is needed: one of {}"),
     TEXT_MARK("Accelerator already has mixed_precision=\"{}\""),

@@ -57,7 +57,7 @@ struct ToggleChange {
 
 // What a toggle did in a program.
 enum class ToggleOutcome : uint8_t {
-  kApplied,    // the program's calls were changed (of a toggle that is off: would be changed)
+  kApplied,    // the program's calls were changed, or would be if the toggle were on
   kAlreadyOn,  // the program has this setting by itself
   kNoEffect,   // the program undid the change later
   kNotApplied  // there was nothing to change
@@ -68,7 +68,7 @@ struct ToggleReport {
   std::string name, value;  // "": none
   bool on = false;
   uint64_t reached = 0;     // how often it was applied, or could have been
-  uint64_t places = 0;      // number of places in the program
+  uint64_t places = 0;      // number of places in the program to which `reached` refers
   bool already_on = false;  // it applied nowhere because the program has this setting
   // In English, as in JSON; see ReasonText().
   std::string why;                     // why it applied nowhere

@@ -76,8 +76,8 @@ absl::StatusOr<int> Connect(const std::string& path) {
   return failed;
 }
 
-// Returns the resident bytes of a process and of its children: with torchrun, a second server for
-// the ranks.
+// Returns the resident bytes of a process and of its children. (With torchrun, a child is a second
+// server, for the ranks.)
 uint64_t ResidentBytes(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/statm", pid));
   uint64_t all = 0, resident = 0;

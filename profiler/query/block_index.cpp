@@ -20,7 +20,7 @@ constexpr size_t kBase = 16;     // blocks per bottom node
 constexpr int kKeyBits = 20;     // bits of each coordinate in the sort key
 constexpr float kFaint = 0.02f;  // cells with less coverage count as empty (rounding errors)
 constexpr double kKeyMax = (1 << kKeyBits) - 1;
-constexpr size_t kFewBlocks = 4096;  // with fewer blocks, queries read each and need no map
+constexpr size_t kFewBlocks = 4096;  // with fewer blocks, queries read every block and need no map
 constexpr int kOccupancyBits = 21;   // log2 of the number of cells of the finest maps
 // Blocks of a group differ by at most a factor of 2^kClassBits in each dimension.
 constexpr int kClassBits = 4;

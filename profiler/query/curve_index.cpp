@@ -42,8 +42,8 @@ void Resize(const analysis::MemoryCurves& curves, size_t columns, CurveColumns* 
     out->category[k].resize(curves.category[k].empty() ? 0 : columns);
 }
 
-// Adds the last points of the curves to the column that ends at them. They are often the peak, and
-// the next column, to which they belong, may not be visible.
+// Adds the last points of the curves to the column that ends at their time. These points are often
+// the peak, but belong to the next column, which may not be visible.
 void TakeLast(const analysis::MemoryCurves& curves, const TimeSpan& span, CurveColumns* out) {
   if (curves.size() == 0) return;
   const int64_t end = curves.time_ns.back();

@@ -1,7 +1,7 @@
 // A filter for everything that is drawn. It is a plain text, or consists of comparisons of fields.
 //
 //   ASSIGN_OR_RETURN(Filter filter, ParseFilter("size > 10 MiB and module ~ attn"));
-//   Matcher matcher(filter, trace, index);          // matcher.h
+//   Matcher matcher(filter, trace, &index);         // matcher.h
 //
 //   filter     = all { "or" all }
 //   all        = one { "and" one }

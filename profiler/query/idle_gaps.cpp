@@ -12,11 +12,12 @@ namespace {
 using trace::ActivityKind;
 using trace::ActivityTable;
 
-// At most so many other streams and so many overlapping calls are compared with a gap.
+// A gap is compared with at most this many other streams and this many overlapping calls.
 constexpr size_t kMostStreams = 64;
 constexpr int kMostOverlaps = 64;
-// Calls that allocate or free memory explain a gap if they take at least 1/kShareOfGap of it. For
-// waits, it is also enough that the next launch comes at most kResume after them.
+// Calls that allocate or free memory explain a gap if they take at least 1/kShareOfGap of it. The
+// same applies to waits. A wait also explains a gap if the next launch follows at most kResume ns
+// later.
 constexpr int64_t kShareOfGap = 4;
 constexpr int64_t kResume = 100'000;
 

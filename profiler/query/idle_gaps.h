@@ -3,7 +3,8 @@
 //
 //   IdleGaps gaps(trace, index);
 //   for (const IdleGaps::Line& line : gaps.lines()) Show(line.device, line.stream, line.idle_ns);
-//   if (auto gap = gaps.At(line, time_ns)) Say(Name(gaps.Gap(*gap).cause), Rule(gaps.Gap(*gap)));
+//   if (const auto gap = gaps.At(*gaps.LineOf(device, stream), time_ns))
+//     Say(Name(gaps.Gap(*gap).cause), Rule(gaps.Gap(*gap).cause));
 //
 // Immutable once built; queries may come from any thread. Keeps the trace and its index alive.
 #pragma once
@@ -22,7 +23,7 @@
 namespace vramscope::query {
 
 // The causes, in the order in which they are tested. The first that applies is used. But if the
-// next work was already queued, kOtherStream is tested first, then kMemory.
+// next work was already queued when the gap began, only kOtherStream and then kMemory are tested.
 enum class IdleCause : uint8_t {
   kMemory,           // the host was in cudaMalloc or cudaFree for at least a quarter of the gap
   kSynchronization,  // nothing was queued: the host was waiting, and launched right afterwards

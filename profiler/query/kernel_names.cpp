@@ -9,8 +9,8 @@ constexpr std::string_view kAnonymous = "(anonymous namespace)";
 
 bool IsOfAName(char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
-// Returns the position of the comma or bracket that ends an argument. The argument's own parameter
-// lists, and what follows these, are skipped.
+// Returns the position of the comma or bracket that ends an argument. Skips nested brackets with
+// their contents.
 size_t EndOfArgument(std::string_view name, size_t at) {
   int depth = 0;
   for (; at < name.size(); ++at) {

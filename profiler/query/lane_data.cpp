@@ -18,7 +18,7 @@ float RoundedUp(double value) {
 }
 
 struct Sums {
-  int64_t begin = 0, end = 0;  // `end` is the highest end
+  int64_t begin = 0, end = 0;  // `end` is the highest end of the pieces
   uint64_t longest_ns = 0, covered = 0;
   uint32_t longest = 0;
   uint8_t style = 0;

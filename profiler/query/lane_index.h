@@ -34,8 +34,8 @@ struct Lane {
 struct LaneColumn {
   uint32_t count = 0;    // slices that begin in the column or, due to rounding, in a neighbour
   uint32_t longest = 0;  // row of the longest slice; 0 if count is 0
-  // The phase number of the longest slice, or 0 if that is not a phase. It determines the colour,
-  // and is stored here to avoid a lookup.
+  // The phase number of the longest slice, or 0 if the slice is not a phase. The number determines
+  // the colour, and is stored here to avoid a lookup.
   uint8_t style = 0;
   float coverage = 0;  // fraction of the column's time that its slices cover, at most 1
 

@@ -30,8 +30,9 @@ struct CurveColumns {
   // category[c][column]: the bytes of each category at the point where the column's allocated bytes
   // are highest. These bytes add up to allocated_max. Empty for a category that never occurs.
   std::array<std::vector<uint64_t>, trace::kCategoryCount> category;
-  // For each column: the point of the curves that has allocated_max; kNoPoint before the first.
+  // In `point`: the column has no point, because it is before the first one.
   static constexpr uint32_t kNoPoint = UINT32_MAX;
+  // For each column: the point of the curves whose allocated bytes are allocated_max, or kNoPoint.
   std::vector<uint32_t> point;
   // The grid of the columns.
   TimeGrid grid;

@@ -1,5 +1,6 @@
-// Stores how much of every part of the time x address plane blocks cover, at several resolutions.
-// Used by views in which blocks are too small to be told apart. Internal to this folder.
+// Stores, for every part of the time x address plane, the fraction that blocks cover, at several
+// resolutions. Used by views in which blocks are too small to be told apart. Internal to this
+// folder.
 #pragma once
 
 #include <cstddef>

@@ -89,7 +89,8 @@ uint32_t OperandLinks::WorkOf(uint32_t operand, uint32_t& behind) const {
   const trace::OperandTable& o = trace_.operands;
   const trace::ActivityTable& a = trace_.activities;
   const int64_t begin = o.begin_ns[operand];
-  // The activity is usually not far behind the last one, so the search begins with small steps.
+  // The activity is usually few rows after the last one that was found, so the search begins with
+  // small steps.
   uint32_t step = 1;
   while (step < a.size() - behind && a.begin_ns[behind + step] < begin) {
     behind += step;

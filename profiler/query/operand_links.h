@@ -66,7 +66,7 @@ class OperandLinks {
 
  private:
   // The time is when the operand's block was allocated. Blocks older than the trace count as
-  // allocated when it begins.
+  // allocated when the trace begins.
   using Key = std::tuple<int64_t, uint8_t, uint64_t>;  // time, device, address
 
   struct Tables {

@@ -1,7 +1,7 @@
 // Finds everything that is drawn and matches a filter. Results are in order of time, counted by
 // kind, and grouped by name.
 //
-//   const SearchResult found = Search({.trace = trace, .index = index}, filter);
+//   const SearchResult found = Search({.trace = trace, .index = &index}, filter);
 //   found.count(ThingKind::kKernel);                      // 7,034
 //   found.groups[0].name;                                 // "vectorized_elementwise_kernel"
 //   found.things[found.Next(found.things.size(), 1)];     // the first by time
@@ -57,7 +57,7 @@ struct SearchResult {
   uint64_t count(ThingKind kind) const { return counts[static_cast<size_t>(kind)]; }
   // Returns the index of the next (`direction` > 0) or previous thing, wrapping around at the ends.
   // If `at` is invalid, starts at the begin or end. If `group` is given, skips things of other
-  // groups. If there is none, returns things.size().
+  // groups. If there is no such thing, returns things.size().
   size_t Next(size_t at, int direction, uint32_t group = UINT32_MAX) const;
 };
 

@@ -27,7 +27,8 @@ struct Edge {
 };
 
 // Converts annotations to begins and ends that nest on every thread: if annotations overlap, they
-// get separate threads. In this, an annotation without length counts as one nanosecond long.
+// get separate threads. For this purpose, an annotation without length counts as one nanosecond
+// long.
 std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   std::vector<uint32_t> rows(annotations.size());
   std::iota(rows.begin(), rows.end(), 0u);
@@ -69,7 +70,7 @@ std::vector<Edge> Edges(const std::vector<Annotation>& annotations) {
   return edges;
 }
 
-// The existing segments, by address.
+// The segments of one device that exist at the current entry.
 struct Device {
   // The ids of segments that are not expandable, keyed by address.
   absl::btree_map<uint64_t, uint32_t> segments;

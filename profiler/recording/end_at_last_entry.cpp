@@ -107,9 +107,9 @@ class Tail {
     }
   }
 
-  // Notes the use of a block. If no entry allocated its memory, the memory is older than the
-  // entries, and other memory without entries may be, too. If there is no such block, the recording
-  // began with empty memory.
+  // Records the use of a block. If no entry allocated its memory, this memory is older than the
+  // entries, and so may be other memory without entries. If every block's memory was allocated by
+  // an entry, the recording began with empty memory.
   void See(Device& d, uint64_t address, uint64_t end) {
     d.seen.Add(address, end);
     from_nothing_ &= d.seen_segments.ContainsAll(address, end);

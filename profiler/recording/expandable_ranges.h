@@ -1,4 +1,4 @@
-// Finds the expandable segments. A file only shows ranges that were mapped, in the final segments
+// Finds the expandable segments. A file only shows ranges that were mapped: in the final segments,
 // and in segment_map and segment_unmap entries. Ranges of the same stream, pool and memory pool
 // belong to one segment. Internal to this folder.
 #pragma once

@@ -27,7 +27,7 @@ struct Span {
   bool expandable = false;
 };
 
-// The existing segments, by address.
+// The segments that exist at the current entry, by address.
 class SpanMap {
  public:
   bool Add(const Span& span) {
@@ -157,7 +157,7 @@ class Walk {
     return b.life.requested;
   }
 
-  // Both lists are sorted by (device, address).
+  // Both lists are sorted by (device, address), so each search begins where the last one ended.
   const OlderAlloc* FindOlder(const OlderBlock& b) {
     const std::vector<OlderAlloc>& all = recording_.older;
     const std::pair key(b.device, b.address);

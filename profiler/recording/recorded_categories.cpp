@@ -44,8 +44,9 @@ class RecordedCategories {
                                                                : entries_.recorded_category[i];
   }
 
-  // The file has the category in the entry of the allocation. If there is none, it is in the block
-  // (if this exists at the end) or, for older blocks, in the entry of the free.
+  // The file has the category in the entry of the allocation. If there is no such entry, the
+  // category is in the block (if the block exists at the end) or, for older blocks, in the entry of
+  // the free.
   Category OfBlock(uint32_t row) const {
     Category category = OfEntry(allocations_.alloc[row]);
     if (category == Category::kUnknown && allocations_.alloc[row] == kNoEntry) {

@@ -56,7 +56,7 @@ struct EntryTable {
   std::vector<int64_t> time_ns;  // since Recording::start_unix_ns; never decreases
   std::vector<trace::StackId> stack;
   std::vector<uint32_t> stream;                    // row of Recording::streams
-  std::vector<uint8_t> device;                     // empty: all of device 0
+  std::vector<uint8_t> device;                     // empty: all entries are of device 0
   std::vector<trace::Category> recorded_category;  // category in the file; empty: no entry has one
   // PyTorch's texts with these names, as ids of Recording::strings; empty: no entry has one.
   std::vector<trace::StringId> user_metadata, compile_context;
@@ -136,8 +136,8 @@ struct Recording {
   EntryTable entries;
   // Segments at the end, by (device, address); may be unused (Kineto).
   std::vector<SegmentState> segments;
-  // Older blocks, sorted by (device, address): their stacks and, in a file without segments, which
-  // of them were live.
+  // Older blocks, sorted by (device, address). The list has their stacks. In a file without
+  // segments, it also shows which older blocks were live.
   std::vector<OlderAlloc> older;
   std::vector<uint64_t> streams = {0};  // as recorded (pointers or numbers)
   std::vector<Annotation> annotations;  // sorted by begin
@@ -164,8 +164,8 @@ struct History {
     std::vector<trace::Pool> pool;
     // The stack of the kAlloc entry or, without one, of the block at the end; 0: unknown.
     std::vector<trace::StackId> stack;
-    // Whether the file shows `bytes`. False only for an older block freed during the recording. It
-    // may have an unsplit tail of unknown size, for which replay searches.
+    // Whether the file shows `bytes`. False only for an older block freed during the recording.
+    // Such a block may have an unsplit tail of unknown size, for which replay searches.
     std::vector<bool> bytes_known;
     uint32_t size() const { return static_cast<uint32_t>(alloc.size()); }
   };
@@ -189,7 +189,7 @@ struct History {
   // Rows of allocations whose free is not in the file, sorted by the entry that shows the free.
   std::vector<uint32_t> displaced;
   std::vector<EntryIndex> left_out;   // entries that contradict the state, ascending
-  std::vector<std::string> warnings;  // numbers of such entries, and how they were treated
+  std::vector<std::string> warnings;  // numbers of contradicting entries, and their treatment
 };
 
 // The states at the start and end of the entries [begin, end) of a recording.

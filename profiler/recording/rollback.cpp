@@ -51,8 +51,8 @@ class RollingBack {
   }
 
   static bool Damaged(uint64_t address, uint64_t bytes) {
-    // The limit leaves room for rounding. It must allow high addresses, because some files have
-    // signed ones.
+    // The limit leaves space for rounding. It must allow high addresses, because some files contain
+    // addresses as signed numbers.
     return bytes > kMostBytes || address > UINT64_MAX - (2 * bytes + (uint64_t{1} << 30));
   }
 
@@ -183,7 +183,8 @@ class RollingBack {
   bool UndoRequest(EntryIndex i, Device& device) {
     const auto [at, fresh] = device.blocks.try_emplace(entries_.address[i]);
     Device::Block& block = at->second;
-    // In a truncated file the block stays pending: its free may be complete after the last entry.
+    // In a truncated file the block stays pending: its free may have completed after the last
+    // entry.
     if (fresh && recording_.lost.empty()) {  // completed, but the completion is not in the file
       odd_.Count(Oddity::kRequestWithoutFree);
       block.completed = i;

@@ -6,7 +6,8 @@
 namespace vramscope::recording {
 namespace {
 
-// Adds the used blocks in [begin, end), the first being `at`, and free ranges between them.
+// Adds the used blocks in [begin, end) and the free ranges between them. `at`: the row in `used` of
+// the first of these blocks.
 void Fill(SegmentState& s, uint64_t begin, uint64_t end, std::span<const PlacedBlock> used,
           size_t& at) {
   const auto free_until = [&](uint64_t address) {
@@ -14,7 +15,7 @@ void Fill(SegmentState& s, uint64_t begin, uint64_t end, std::span<const PlacedB
   };
   for (; at < used.size() && used[at].device == s.device && used[at].block.address < end; ++at) {
     const BlockState& b = used[at].block;
-    if (b.address < begin || b.bytes > end - b.address) continue;  // damage
+    if (b.address < begin || b.bytes > end - b.address) continue;  // the file is damaged
     free_until(b.address);
     s.blocks.push_back(b);
     begin = b.address + b.bytes;

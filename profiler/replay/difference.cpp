@@ -82,7 +82,8 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
         "too late",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
-  // A live block here can be the new one, because CauseOf() runs after the model's allocation.
+  // A live block here can be the new block itself, because CauseOf() runs after the model's
+  // allocation.
   if (at->block.live && b.address != c.recorded) {
     return i18n::Format(
         "{}; {}. The recorded block is in the same free block, but begins {} after the address "

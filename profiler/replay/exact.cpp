@@ -300,14 +300,16 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     if (differed_ || !Complete()) Resync(i);
   }
 
-  // Called before an allocation: replays the events since the last one. `asks`: in the recording,
-  // this allocation called the driver. Returns false if the model differs from the recording.
+  // Called before an allocation: replays the events since the last allocation. `asks`: in the
+  // recording, this allocation called the driver. Returns false if the model differs from the
+  // recording.
   bool Prepare(uint64_t bytes, uint32_t stream, uint32_t mempool, bool asks) {
     const auto fits = [&] { return model_->BestFit(bytes, stream, mempool).has_value(); };
     if (asks && !completed_.empty() && !fits()) {
-      // A free may complete only after the allocation has searched for a cached block, because a
-      // release waits for it. The completion is still recorded directly before the allocation. This
-      // case is assumed if the allocation would otherwise have found a block.
+      // A free may complete only after the allocation has searched for a cached block, because the
+      // release of the cache waits for the free. Even then, the completion is recorded directly
+      // before the allocation. This case is assumed if the allocation would otherwise have found a
+      // block.
       const auto before = model_->Snapshot();
       const std::vector<uint64_t> completed = completed_;
       if (!Complete()) return false;
@@ -357,7 +359,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   }
 
   // Whether the next allocator event from `i` on is a call of the driver. If so, a free that seems
-  // to complete at once may have been pending until a release waited for it.
+  // to complete directly after its request may have been pending until a release waited for it.
   bool DriverComesNext(EventIndex i) {
     while (i < trace_.events.size() && !IsAllocatorEvent(trace_.events.kind[i])) ++i;
     if (i >= trace_.events.size()) return false;
@@ -382,7 +384,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     return all;
   }
 
-  // Replays the events of the window, which no allocation caused, as a call of empty_cache().
+  // Replays the events of the window as a call of empty_cache(), because no allocation caused them.
   void EndWindow(EventIndex i) {
     if (window_.empty()) return;
     const auto asked = std::find_if(window_.begin(), window_.end(),
@@ -428,7 +430,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
       ++out_.segment_frees_equal;
       return;
     }
-    if (s.expandable && kind == EventKind::kSegmentFree) return;  // releases only addresses
+    // This releases only addresses, no memory.
+    if (s.expandable && kind == EventKind::kSegmentFree) return;
     Differ(at_,
            i18n::Format(
                "{} at {:#x} is released to the device in the replay, but not in the recording",
@@ -566,7 +569,7 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
   std::optional<Releases> releases_;  // computed when needed
   std::vector<Recorded> window_;
   uint64_t deferred_ = ~uint64_t{0};  // the allocation whose free is replayed in two steps
-  std::vector<uint64_t> completed_;   // allocations with a recorded completion that the model lacks
+  std::vector<uint64_t> completed_;   // allocations whose recorded completion was not replayed yet
   base::HashSet<uint64_t> early_;     // addresses of frees that the model completed in a release
   EventIndex at_ = 0;
   bool failing_ = false;  // the current allocation failed in the recording

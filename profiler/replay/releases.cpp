@@ -27,8 +27,9 @@ using trace::EventKind;
 using Cause = Release::Cause;
 using Evidence = Release::Evidence;
 
-// Other processes and libraries use a varying part of the GPU's memory. So a total that did not fit
-// may be lower, by at most 1/kSlack, than the most that was ever reserved.
+// Other processes and libraries use a varying part of the GPU's memory. So a request can fail
+// although reserved plus requested bytes are less than the most that was ever reserved. A failure
+// is ruled out only if these bytes are at most (1 - 1/kSlack) of that maximum.
 constexpr uint64_t kSlack = 32;
 
 bool GivesBack(EventKind kind) {
@@ -90,7 +91,8 @@ class Finder {
   }
 
  private:
-  // A release that an allocation may have caused, as a request to the driver directly follows it.
+  // A release that an allocation may have caused, because a request to the driver directly follows
+  // the release.
   struct Candidate {
     size_t row = 0;
     bool ran_out = false;
@@ -107,7 +109,9 @@ class Finder {
   void GiveBack(EventIndex i, uint64_t reserved, const trace::RangeSet& mapped) {
     const uint64_t id = trace_.events.id[i];
     const trace::SegmentTable& s = trace_.segments;
-    if (asking_) Close(asked_);  // the earlier allocation was not finished
+    // Memory was requested after the open release, but no allocation followed: this is a new
+    // release.
+    if (asking_) Close(asked_);
     if (!open_) {
       open_ = true;
       pieces_.clear();
@@ -134,7 +138,7 @@ class Finder {
       bytes = s.bytes[id];
       piece = {s.address[id], s.address[id] + bytes};
     } else {
-      return;  // releases only addresses
+      return;  // releases only addresses, no memory
     }
     r.bytes += bytes;
     ++r.count;
@@ -271,8 +275,9 @@ class Finder {
     }
     // An allocation from a private pool counts as served, because it causes no releases.
     c.served |= PartWouldDo(std::move(same), size) || mempool != 0;
-    // A release caused by an allocation has the allocation's stack. If empty_cache() releases
-    // several segments, they are unlikely to have this stack by chance; a single one may.
+    // A release caused by an allocation has the allocation's stack. Several segments released by
+    // empty_cache() are unlikely to all have this stack by chance. A single segment may have it, so
+    // it is no evidence.
     c.stack_of_request = one_stack_ && stack_.value != 0 && stack_ == trace_.events.StackOf(i) &&
                          out_.all.back().count > 1;
     candidates_.push_back(c);
@@ -445,7 +450,7 @@ class Finder {
   EventIndex begin_ = 0;
   bool has_pages_ = false;
   size_t activity_ = 0;
-  // A whole free block of the current release.
+  // The whole free block that contained a range released by the current release.
   struct Piece {
     uint64_t bytes = 0;
     uint32_t stream = 0, mempool = 0;
@@ -457,15 +462,17 @@ class Finder {
   std::vector<Piece> pieces_;
   uint64_t asked_ = 0;
   static constexpr uint64_t kNobody = std::numeric_limits<uint64_t>::max();
-  uint64_t requested_ = kNobody;  // the allocation whose free the device's last event requests
+  uint64_t requested_ = kNobody;  // the allocation, if the last allocator event requested its free;
+                                  // else kNobody
   std::vector<uint64_t> late_;    // addresses of pending frees that have just completed
   // The ends of live blocks, keyed by begin. Used only for traces with pages.
   absl::btree_map<uint64_t, uint64_t> live_;
   std::vector<uint32_t> live_in_;            // blocks in use, by segment
-  uint64_t cached_ = 0, cached_behind_ = 0;  // bytes in free segments; after the release
+  uint64_t cached_ = 0, cached_behind_ = 0;  // bytes in free segments: now, and directly after the
+                                             // release
   std::vector<Candidate> candidates_;
   uint64_t most_ = 0;  // highest reserved bytes
-  uint64_t had_ = 0;   // reserved plus free when an allocation failed
+  uint64_t had_ = 0;   // reserved plus free bytes when an allocation failed
   uint64_t failed_ = 0;
   uint64_t less_than_ = kNothing;
   Releases out_;

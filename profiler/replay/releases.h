@@ -22,7 +22,7 @@
 
 namespace vramscope::replay {
 
-// Memory that was released at once, in consecutive allocator events of the device.
+// Memory that was released together, in consecutive allocator events of the device.
 struct Release {
   enum class Cause : uint8_t {
     kEmptyCache,  // the program called empty_cache()
@@ -33,8 +33,8 @@ struct Release {
     kStack,            // the call stacks show the cause
     kNothingAsked,     // no request for memory from the driver followed
     kCacheWouldServe,  // released blocks would have served the next allocation
-    kRoom,             // the device had room: more memory was reserved at another time
-    kNoRoom,           // reserved plus requested bytes exceed everything ever reserved
+    kRoom,             // the device had enough memory: clearly more was reserved at another time
+    kNoRoom,           // reserved plus requested bytes are near or above the most ever reserved
     kRanOut,           // the allocation failed in spite of the release
     kPart,             // some free segments were not released
     kLimit,            // judged by the limit that a plan states
@@ -59,8 +59,8 @@ struct Capacity {
   enum class Source : uint8_t {
     kUnknown,
     kStated,       // stated by a plan: device memory without the CUDA context
-    kOutOfMemory,  // reserved plus free when an allocation failed
-    kReleases,     // kGpuFull releases
+    kOutOfMemory,  // reserved plus free bytes when an allocation failed
+    kReleases,     // releases with the cause kGpuFull
   };
   Source source = Source::kUnknown;
   uint64_t bytes = 0;      // the size that what-ifs use; 0: unknown

@@ -82,8 +82,8 @@ bool AsRecorded(const ReplayOptions& o, const run::AllocConf& recorded) {
 
 absl::StatusOr<Replayed> WhatIf(const trace::Trace& trace, const ReplayOptions& options,
                                 const run::AllocConf& recorded) {
-  // If the exact replay agrees with every recorded choice, returns it: it uses the driver's
-  // addresses and the inferred tails.
+  // If the exact replay agrees with every recorded choice, returns its result, because it uses the
+  // driver's addresses and the inferred tails.
   if (AsRecorded(options, recorded)) {
     ReplayOptions exactly{.try_settings = false};
     exactly.progress = options.progress;

@@ -29,7 +29,8 @@ struct ReplayOptions {
   // and addresses are not compared.
   std::optional<run::AllocConf> alloc_conf = {};
   // What-if: the limit for segments. 0 means as much as the device had for segments. A plan states
-  // this; for a recording it is inferred (Releases::capacity). If it is unknown, there is no limit.
+  // this size; for a recording, the size is inferred (Releases::capacity). If the size is unknown,
+  // there is no limit.
   uint64_t device_memory_bytes = 0;
   double memory_fraction = 0;  // what-if: set_per_process_memory_fraction; 0: not changed
   // What-if: whether blocks older than the recording are allocated anew. If not, they and
@@ -120,8 +121,8 @@ struct Replayed {
 const std::string& RecordedConf(const trace::Trace& trace);
 
 // Returns kFailedPrecondition if the trace has no history or cannot be replayed
-// (trace::WhyNoReplay). If it is no what-if, the trace must also have segments, and settings that
-// can be parsed.
+// (trace::WhyNoReplay). If the options ask for no what-if, the trace must also have segments, and
+// settings that can be parsed.
 absl::StatusOr<Replayed> Replay(const trace::Trace& trace, const ReplayOptions& options);
 
 // The replays with which all pages compare what-ifs.

@@ -30,8 +30,8 @@ class WhatIf final : public allocator::SegmentObserver {
     settings_.conf = options.alloc_conf.value_or(conf);
     if (options.memory_fraction != 0) settings_.conf.memory_fraction = options.memory_fraction;
     begin_ = t.recording_begin == kNoEvent ? 0 : t.recording_begin + 1;
-    // Older blocks are also allocated anew with another memory size, because the recorded start
-    // state may not fit into it.
+    // Older blocks are also allocated anew if the memory size is changed, because the recorded
+    // start state may not fit into the new size.
     const bool as_recorded = settings_.conf == conf && options.device_memory_bytes == 0 &&
                              options.device_total_bytes == 0;
     keeps_ = begin_ > 0 && !options.restart.value_or(!as_recorded);
@@ -41,8 +41,8 @@ class WhatIf final : public allocator::SegmentObserver {
         options.device_memory_bytes != 0 ? options.device_memory_bytes : capacity.bytes;
     settings_.device_total_bytes =
         options.device_total_bytes != 0 ? options.device_total_bytes : t.info.device.memory_bytes;
-    // The inferred limit is the memory fraction of the total memory. If the file does not contain
-    // the total, it is computed from the limit and the fraction.
+    // The inferred limit is the total memory times the memory fraction. If the file does not
+    // contain the total memory, it is computed from the limit and the fraction.
     double& fraction = settings_.conf.memory_fraction;
     if (on_the_gpu_ && fraction == conf.memory_fraction && fraction > 0 &&
         settings_.device_total_bytes == 0) {
@@ -229,8 +229,8 @@ class WhatIf final : public allocator::SegmentObserver {
       case Release::Cause::kEmptyCache:
         return model_->EmptyCache();
       case Release::Cause::kGpuFull:
-        // Here the model does not reach its limit, because other processes used a part of the GPU's
-        // memory at that time.
+        // If `at_limit` is false, the model does not reach its limit here, because other processes
+        // used a part of the GPU's memory at that time.
         if (on_the_gpu_ && !r.part && !r.at_limit) model_->EmptyCache();
         return;
       case Release::Cause::kCollection:

@@ -24,7 +24,7 @@ namespace vramscope::reproduce {
 using Settings = std::vector<std::pair<std::string, std::string>>;  // as for --set
 
 // One run of an experiment. Expressions of figures can use its quantities (quantities.h). Unless
-// the run is called "run", their names begin with its name ("sgd_step_ms").
+// the run is called "run", the quantities' names begin with the run's name ("sgd_step_ms").
 struct ExperimentRun {
   std::string name;
   Settings settings;
@@ -71,7 +71,7 @@ struct Experiment {
 struct Open {
   std::string name;                // "L"
   std::string what;                // "tokens of the longest micro-batch"
-  std::string experiment, figure;  // the published figure
+  std::string experiment, figure;  // the published figure that determines the value
   std::string run;                 // the run of that experiment; "": the first
   int low = 1, high = 1;
 };
@@ -87,9 +87,10 @@ absl::StatusOr<const std::vector<Document>*> Documents();
 // Parses one file of the list. Errors name the experiment and the key.
 absl::StatusOr<Document> ParseDocument(std::string_view json);
 
+// Open values: pairs of name and value.
+using Values = std::vector<std::pair<std::string, int>>;
 // Returns the configuration of one run with these open values. kUnimplemented, kInvalidArgument:
 // this version lacks the model or a technique; the message names it.
-using Values = std::vector<std::pair<std::string, int>>;
 absl::StatusOr<run::RunConfig> ConfigOf(const ExperimentRun& run, const Values& open);
 // Returns the settings of the configuration, with open values inserted. Of alternatives such as
 // "adam-2023|adam", uses the first that this version supports. An alternative can be empty, as

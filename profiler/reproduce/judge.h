@@ -1,6 +1,6 @@
 // Compares predicted figures with published figures, after the runs of an experiment were planned.
 //
-//   std::vector<RunOutcome> runs = {{"run", QuantitiesOf(trace), absl::OkStatus()}};
+//   std::vector<RunOutcome> runs = {{"run", absl::OkStatus(), QuantitiesOf(trace)}};
 //   const Result result = Judge(experiment, runs);
 //
 // Pure functions; thread-safe.
@@ -19,7 +19,7 @@ namespace vramscope::reproduce {
 
 struct RunOutcome {
   std::string name;
-  absl::Status status;  // not OK: if not OK, why the run was not planned
+  absl::Status status;  // if not OK: why the run was not planned
   Quantities quantities;
 };
 
@@ -36,7 +36,7 @@ enum class State : uint8_t { kDone, kPartly, kNotRun };
 struct Result {
   const Experiment* experiment = nullptr;
   State state = State::kNotRun;
-  std::string lacks;  // what this version lacks, if not done
+  std::string lacks;  // what this version lacks, if the experiment is not done
   std::vector<FigureResult> figures;
   // Whether all judged figures are within their tolerances and bounds. Figures without a prediction
   // count as outside. nullopt if no figure was judged or the experiment was not run.
@@ -51,7 +51,7 @@ Result Judge(const Experiment& experiment, const std::vector<RunOutcome>& runs);
 struct Score {
   int experiments = 0, done = 0, not_run = 0;
   int published = 0, published_within = 0;
-  int bounds = 0, bounds_hold = 0;  // number of judged figures with bounds
+  int bounds = 0, bounds_hold = 0;  // judged figures with bounds, and how many are within
 };
 Score ScoreOf(const std::vector<Result>& results);
 

@@ -58,7 +58,8 @@ class Session {
 
   std::vector<Result> Results() const;
   const std::vector<Solved>& solved() const { return solved_; }
-  // Returns the settings with which the run was planned, or its settings in the list if invalid.
+  // Returns the settings with which the run was planned or, if its configuration is invalid, the
+  // run's settings in the list.
   Settings SettingsOfRun(const ExperimentRun& run) const;
   // Returns a chart of the experiment's first planned run, or "" if no run was planned.
   std::string ChartOf(const Experiment& experiment) const;

@@ -123,9 +123,9 @@ absl::Status TakeBool(const Setting& s, bool& out) {
   return absl::OkStatus();
 }
 
-// Takes one number for all sizes, or a table. In "256:1,512:2,>:8", the first row means 1 for sizes
-// below 512 MiB (also those below 256 MiB, as no row precedes it), the second row means 2 for sizes
-// up to 1 GiB, and the last row means 8 for all greater sizes.
+// Takes one number for all sizes, or a table. For example, in "256:1,512:2,>:8", the first row
+// means 1 for sizes below 512 MiB (also for sizes below 256 MiB, as no row precedes it), the second
+// row means 2 for sizes from 512 MiB to 1 GiB, and the last row means 8 for all greater sizes.
 absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
   auto& table = conf.roundup_power2_divisions;
   constexpr uint64_t kMost = uint64_t{1} << 31;

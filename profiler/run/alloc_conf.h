@@ -21,8 +21,8 @@ namespace vramscope::run {
 struct AllocConf {
   static constexpr uint64_t kNoMaxSplit = std::numeric_limits<uint64_t>::max();
   uint64_t max_split_size = kNoMaxSplit;  // bytes; from max_split_size_mb
-  // Bytes; from max_non_split_rounding_mb. The default is large_segment_size, which is also the
-  // least value, as for max_split_size.
+  // Bytes; from max_non_split_rounding_mb. The default and the least value are large_segment_size.
+  // (This is also the least value of max_split_size.)
   uint64_t max_non_split_rounding = 20ull << 20;
   uint64_t large_segment_size = 20ull << 20;  // bytes; from large_segment_size_mb, at least 11
   double garbage_collection_threshold = 0;    // fraction of the allowed memory; 0: off
@@ -40,8 +40,8 @@ struct AllocConf {
 };
 
 // Errors (kInvalidArgument) name the key, the value and the allowed values; for an unknown key they
-// suggest the nearest. "" means the defaults. The limits of numbers are PyTorch's. The syntax is
-// stricter: "128MB", which PyTorch reads as 128, and a missing colon are errors.
+// suggest the nearest known key. "" means the defaults. The limits of numbers are PyTorch's. The
+// syntax is stricter: "128MB", which PyTorch reads as 128, and a missing colon are errors.
 absl::StatusOr<AllocConf> ParseAllocConf(std::string_view text);
 
 // Returns the settings in the syntax of PYTORCH_CUDA_ALLOC_CONF, without defaults and ignored keys;

@@ -225,7 +225,8 @@ void AddDeclared(const RunConfig& config, std::vector<Assumption>& out) {
   }
 }
 
-// Notes that PEFT's prepare_model_for_kbit_training is not called. (Most QLoRA scripts call it.)
+// Adds the assumption that PEFT's prepare_model_for_kbit_training is not called. (Most QLoRA
+// scripts call it.)
 void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
                     std::vector<Assumption>& out) {
   const bool matters = config.Is("prepare_kbit_training", "false") && WeightsInHalf(config) &&
@@ -250,7 +251,7 @@ std::vector<Assumption> Assumptions(const RunConfig& config, const ModelConfig& 
                                  model.sliding_window),
                    "config.json: sliding_window"});
   }
-  // Says nothing under gradient checkpointing: transformers itself then disables the cache.
+  // Reports nothing under gradient checkpointing: transformers itself then disables the cache.
   if (model.use_cache && config.Is("checkpointing.mode", "none") &&
       config.Is("use_cache", "false") && !config.Is("mode", "generate")) {
     const uint64_t width = config.Is("precision", "fp32") ? 4 : 2;

@@ -24,7 +24,7 @@ absl::StatusOr<ModelConfig> CheckRun(const RunConfig& config);
 
 struct Assumption {
   std::string what;    // a sentence without a full stop
-  std::string where;   // what it is about, or where it is from: "config.json: torch_dtype"
+  std::string where;   // what the assumption is about, or its source: "config.json: torch_dtype"
   uint64_t bytes = 0;  // bytes that depend on the assumption, if known
 };
 

@@ -12,7 +12,7 @@
 namespace vramscope::run {
 
 enum class ConfigurationKind {
-  kUnknown,    // JSON of something else, an empty object
+  kUnknown,    // an empty object, or JSON of another kind
   kMalformed,  // not JSON, not an object, or larger than a config.json can be (kMaxConfigBytes)
   kModel,      // a Hugging Face config.json
   kRun,        // a run.json

@@ -3,7 +3,7 @@
 //
 // On the emulated GPU of a program, the context grows while the program runs (GrowingGpu). In the
 // embedded loop, it has its final size (ContextOfRun) from the start, because a warm worker keeps
-// its handles. In both, the context has the same size in the end.
+// its handles. The final size is the same in both cases.
 //
 //   if (const ContextGrowth& growth = GrowthOf("h200"); growth.bare > 0) ...
 //   device.context_bytes = ContextOfRun(config, device);

@@ -39,8 +39,8 @@ struct SettingDeclaration {
   std::string choices_from = {};
 };
 
-// A condition on `key`, a setting or a fact of the run (facts.h). If `is` is true, it holds if the
-// value is in `values`. If `is` is false, it holds if the value is not in `values`.
+// A condition on `key`, a setting or a fact of the run (facts.h). If `is` is true, the condition
+// holds if the value is in `values`. If `is` is false, it holds if the value is not in `values`.
 struct Condition {
   std::string key;
   bool is = true;

@@ -30,7 +30,7 @@ struct Device : DeviceProfile {
   Peers peers = Peers::kPcie;
   bool integrated = false;  // the GPU uses the system's memory
   bool ecc = false;
-  std::string line;       // the table's file that has it, "geforce-40"; "" for others
+  std::string line;       // the table's file that contains the GPU: "geforce-40"; "" for others
   FigureSources sources;  // sources.Assumed() lists the figures without a source
 };
 

@@ -29,8 +29,8 @@ constexpr std::array<std::string_view, 12> kSourced = {"memory",
                                                        "peers"};
 constexpr std::string_view kMigFigure = "mig";  // only for GPUs with MIG
 
-// Formats of assumptions in resources/devices. update.py collects the texts of that folder that no
-// format results in, and those of resources/device_sources.json.
+// Formats of assumptions in resources/devices. update.py collects the texts of that folder that
+// match none of these formats, and the texts of resources/device_sources.json.
 constexpr std::string_view kFormats[] = {
     TEXT_MARK("{}, in a log whose address was not kept"),
     TEXT_MARK("{} (whole MiB)"),

@@ -40,7 +40,7 @@ struct FigureSources {
   std::string Text() const;                  // everything on one line, for traces
   // Marks `figures` as assumed, for the reason `how`. They then have no source.
   void Assume(const std::vector<std::string>& figures, std::string_view how);
-  // Gives the source or assumption of `from` to `figures` instead.
+  // Gives `figures` the source or assumption of `from`, in place of their own.
   void Take(std::string_view from, const std::vector<std::string>& figures);
   // Marks `figures` as given by the user: they have neither a source nor an assumption.
   void Give(const std::vector<std::string>& figures, std::string_view by);

@@ -63,7 +63,7 @@ Device FromJson(const nlohmann::json& row) {
   d.bf16_flops = row.at("bf16_tflops").get<double>() * 1e12;
   d.peers = PeersFromJson(row);
   d.integrated = row.value("integrated", false);
-  // HBM always has ECC. For GDDR, it is on if the memory size was read with ECC on.
+  // HBM always has ECC. With GDDR, ECC is on if the memory size was read with ECC on.
   const uint32_t cc = d.compute_capability;
   d.ecc = row.value("ecc", cc == 60 || cc == 70 || cc == 80 || cc == 90 || cc / 10 == 10);
   d.sources = SourcesFromJson(row);
@@ -72,7 +72,7 @@ Device FromJson(const nlohmann::json& row) {
 }
 
 // The format is {"1g.10gb": [14, 9.5]}: multiprocessors and GiB. A slice, even one of the whole
-// GPU, has at most the memory that CUDA reports for the GPU, without the driver's part.
+// GPU, has at most the memory that CUDA reports for the GPU. (This excludes the driver's part.)
 std::vector<MigSlice> SlicesFromJson(const nlohmann::ordered_json& row, uint64_t memory) {
   std::vector<MigSlice> slices;
   for (const auto& [profile, figures] : row.items()) {

@@ -262,7 +262,7 @@ Device SliceOf(const Device& whole, const MigSlice& slice) {
   const double of_sms = static_cast<double>(slice.sm_count) / whole.sm_count;
   const double of_memory = std::min(
       1.0, static_cast<double>(slice.memory_bytes) / static_cast<double>(whole.memory_bytes));
-  // Rounds to eighths of the memory: a slice has some of these, less what the driver keeps.
+  // Rounds to eighths of the memory: a slice has a number of eighths, less what the driver keeps.
   const double eighths = std::max(1.0, std::round(of_memory * 8)) / 8;
   d.sm_count = slice.sm_count;
   d.memory_bytes = slice.memory_bytes;

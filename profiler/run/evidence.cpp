@@ -7,8 +7,8 @@
 namespace vramscope::run {
 namespace {
 
-// One recording differs by two segments of 20 MiB (see profiler/allocator/README.md). Among equal
-// blocks, the allocator chooses by address, and the driver's addresses are not known.
+// One recording differs from its plan by two segments of 20 MiB (see profiler/allocator/README.md).
+// Among equal blocks, the allocator chooses by address, and the driver's addresses are not known.
 constexpr uint64_t kReservedWithin = uint64_t{40} << 20;
 
 bool IsBasics(const RunConfig& config, int seq) {

@@ -56,8 +56,8 @@ absl::Status UnknownPreset(std::string_view name) {
       near.empty() ? std::string() : i18n::Format(" (did you mean \"{}\"?)", near), list));
 }
 
-// Applies the contents of a run.json or a message. If it has a model's text, sets name and text
-// together.
+// Applies the contents of a run.json or a message. If these contain the text of a model's
+// config.json, sets the model's name and text together.
 absl::Status SetAll(Settings settings, RunConfigBuilder& builder) {
   const std::string* name = nullptr;
   const std::string* text = nullptr;
@@ -150,7 +150,7 @@ struct RunConfigBuilder::Impl {
   absl::Status SetSeq(std::string_view value);
 };
 
-// Stores a stream of lengths in the settings that are for it.
+// Stores the value of `seq`; a stream of lengths is stored in the settings for streams (seq.h).
 absl::Status RunConfigBuilder::Impl::SetSeq(std::string_view value) {
   absl::StatusOr<Seq> seq = ParseSeq(value);
   if (!seq.ok()) {

@@ -76,9 +76,9 @@ struct KeyInfo {
 const std::vector<KeyInfo>& Keys();
 
 // Collects settings; a later setting overrides an earlier one. Every error names the key, the value
-// and the allowed values; for an unknown key it suggests the nearest. The format reserves some keys
-// for techniques that this version lacks. For these, Set() returns kUnimplemented unless the value
-// is the default.
+// and the allowed values; for an unknown key it suggests the nearest known key. The format reserves
+// some keys for techniques that this version lacks. For these, Set() returns kUnimplemented unless
+// the value is the default.
 class RunConfigBuilder {
  public:
   RunConfigBuilder();
@@ -112,7 +112,8 @@ struct ModelPreset {
   std::string_view name;         // "qwen2-0.5b"
   std::string_view config_json;  // Hugging Face config text, or the "basics" form
   bool for_tests = false;        // a model of the tests, which nobody else trains
-  // Counted by a plan, for families that estimate/weights.h cannot count; 0 if not stated.
+  // The number of parameters, counted by a plan, for families that estimate/weights.h cannot count;
+  // 0 if not stated.
   uint64_t parameters = 0;
 };
 std::vector<ModelPreset> ModelPresets();

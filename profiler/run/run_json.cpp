@@ -46,7 +46,7 @@ std::vector<std::string_view> KeysOfGroup(std::string_view group) {
   return names;
 }
 
-// "microBatches" as "micro_batches".
+// Converts "microBatches" to "micro_batches".
 std::string SnakeCase(std::string_view text) {
   std::string out;
   for (char c : text) {
@@ -152,7 +152,7 @@ class SettingsReader : public nlohmann::json_sax<json> {
   }
 
  private:
-  // A number, true or false.
+  // Takes a number, true or false.
   bool Plain(std::string text) {
     if (in_device_) return Figure(std::move(text));
     if (in_list_ && FindSpec(path_)->numbers_in_list && text != "true" && text != "false") {

@@ -80,11 +80,11 @@ absl::StatusOr<std::string> Path(std::string_view text) {
   return std::string(text);
 }
 
-// Checks a value for the caching allocator's setting `kSetting`; "" means PyTorch's default.
 constexpr std::string_view kAllocator = TEXT_MARK(
     "expected a value that PYTORCH_CUDA_ALLOC_CONF accepts, or an empty value for PyTorch's "
     "default");
 
+// Checks a value for the caching allocator's setting `kSetting`; "" means PyTorch's default.
 template <const char* kSetting>
 absl::StatusOr<std::string> Allocator(std::string_view text) {
   const std::string value(base::Trimmed(text));

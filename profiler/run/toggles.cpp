@@ -83,7 +83,8 @@ std::vector<const Rule*> NewlyBroken(const RunConfig& before, const RunConfig& a
   return out;
 }
 
-// Returns the ways of a toggle, and each way with every choice that the model has for a control.
+// Returns the ways of a toggle. For each control, adds each way with every choice that the model
+// offers.
 std::vector<SettingValues> WaysOf(const Toggle& toggle, const RunConfig& config) {
   std::vector<SettingValues> out = toggle.ways;
   for (const std::string& key : toggle.controls) {
@@ -176,7 +177,7 @@ std::string SearchText(const TechniqueDeclaration& technique, const Toggle* row)
                                  technique.explanation, technique.group);
   for (const SettingDeclaration& setting : technique.settings) {
     text += " " + setting.key;
-    // For one toggle, leaves out the choices. Those that the toggle sets are added below.
+    // For one toggle, leaves out the choices. The choices that the toggle sets are added below.
     if (row != nullptr) continue;
     for (const Choice& choice : setting.choices) text += " " + choice.value + " " + choice.title;
   }

@@ -43,8 +43,8 @@ bool IsLibrary(const fs::path& path) {
          header.e_machine == EM_X86_64;
 }
 
-// For a program in a build tree, returns VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt in the folder
-// above; "" for other programs.
+// For a program in a build tree, returns VRAMSCOPE_TORCH_ROOT from the CMakeCache.txt in the parent
+// of `program_folder`; "" for other programs.
 fs::path BuildTreeTorch(const fs::path& program_folder) {
   if (program_folder.empty()) return {};
   std::ifstream cache(program_folder.parent_path() / "CMakeCache.txt");

@@ -2,7 +2,7 @@
 // loaded or executed.
 //
 //   const LibTorch torch = FindLibTorch(OwnSetupPlaces());
-//   if (torch.found()) Start(LibraryFolder(torch.root)); else Say(torch.why);
+//   if (torch.found()) Start(LibraryFolder(torch.root)); else Say(HowToGetLibTorch(torch));
 //
 // The first usable LibTorch in these places is used: $VRAMSCOPE_TORCH_ROOT (if set, no other place
 // is searched), the build tree, the download of `vramscope setup`, the Python environment that

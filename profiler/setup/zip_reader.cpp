@@ -43,8 +43,8 @@ uint16_t U16(const char* at) { return static_cast<uint16_t>(Number(at, 2)); }
 uint32_t U32(const char* at) { return static_cast<uint32_t>(Number(at, 4)); }
 uint64_t U64(const char* at) { return Number(at, 8); }
 
-// Reads the values that do not fit into 32 bits. An extra field has only these, in this
-// order.
+// Reads the values that do not fit into 32 bits. An extra field has only those that do not fit, in
+// the order of the parameters.
 bool TakeZip64(std::string_view extra, uint64_t& bytes, uint64_t& stored, uint64_t& header) {
   const bool wanted = bytes == kMask32 || stored == kMask32 || header == kMask32;
   while (extra.size() >= 4) {

@@ -1,5 +1,5 @@
 // Determines to which table row an event refers, and which events belong to the caching allocator.
-// (In a memory snapshot, those are history entries.)
+// (In a memory snapshot, the events of the caching allocator are history entries.)
 //
 //   if (IsAllocatorEvent(trace.events.kind[i])) ++entries;
 //

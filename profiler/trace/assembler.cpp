@@ -11,7 +11,8 @@ namespace vramscope::trace {
 
 namespace {
 
-// Converts an event of an older format version to an activity, if its kind has become one.
+// Converts an event of an older format version to an activity, if events of its kind are activities
+// now.
 std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   static constexpr ActivityKind kKinds[] = {ActivityKind::kKernel, ActivityKind::kMemcpy,
                                             ActivityKind::kMemset, ActivityKind::kDriverAlloc,
@@ -30,7 +31,7 @@ std::optional<Activity> OldActivity(const Event& e, uint32_t version) {
   activity.stream = e.stream;
   activity.thread = e.thread;
   activity.name = e.name;
-  activity.op = e.module;  // the Kineto importer, the only producer, stored it there
+  activity.op = e.module;  // the Kineto importer, the only producer, stored the op there
   activity.address = e.address;
   activity.bytes = e.bytes;
   activity.begin_ns = e.time_ns;

@@ -122,7 +122,7 @@ std::vector<run::Assumption> AssumptionsOf(const Trace& trace) {
   }
   const TraceInfo& info = trace.info;
   // In a plan of the embedded loop, the CUDA context is already one of the run's assumptions. In a
-  // run on a real GPU, it is the only assumption, used to find the largest run.
+  // run on a real GPU, it is the only assumption; it is used to find the largest run.
   const bool of_gpu =
       info.backend == Backend::kCuda || (info.backend == Backend::kPlan && !info.has_config);
   if (of_gpu && info.device.context_bytes > 0) out.push_back(run::ContextAssumption(info.device));

@@ -34,7 +34,7 @@ union Kept {
 };
 const Kept kept;
 
-// Translated, if there is enough memory for that.
+// The text is translated if there is enough memory for that.
 absl::Status OutOfMemory() noexcept {
   try {
     return absl::ResourceExhaustedError(i18n::Text(kNotEnough));

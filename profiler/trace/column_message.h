@@ -84,7 +84,8 @@ class ColumnReader {
   uint8_t KindOf(uint32_t row) const { return kinds_[row]; }
   uint32_t CountOf(uint8_t kind) const { return counts_[kind]; }
   uint32_t CarriedBy(uint8_t kind) const { return carried_[kind]; }
-  // Reads the next value of a column, which the row's kind must use. False if it is cut off.
+  // Reads the next value of a column, which the row's kind must use. Returns false if the value is
+  // cut off.
   bool Number(int column, uint64_t& value) {
     return GetVarint(column_[column].at, column_[column].end, value);
   }

@@ -1,6 +1,6 @@
 // Values that a watched program read from PyTorch's memory counters, such as
-// torch.cuda.max_memory_allocated(). Each has its place among the events, so it can be compared
-// with the trace's figures. The file stores them as markers (proto/FORMAT.md, "Kinds").
+// torch.cuda.max_memory_allocated(). Each value has its place among the events, so it can be
+// compared with the trace's figures. The file stores them as markers (proto/FORMAT.md, "Kinds").
 //
 //   for (const CounterSummary& c : SummarizeCounters(trace)) print(c.counter, c.last);
 //

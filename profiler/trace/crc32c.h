@@ -7,7 +7,7 @@
 
 namespace vramscope::trace {
 
-// Computes the checksum of `bytes`. `crc`: the checksum of any bytes before them.
+// Computes the checksum of `bytes`. `crc`: the checksum of the bytes before them, if any.
 uint32_t Crc32c(std::string_view bytes, uint32_t crc = 0);
 // Computes the same checksum without the SSE instruction.
 uint32_t Crc32cPortable(std::string_view bytes, uint32_t crc = 0);

@@ -1,7 +1,7 @@
 // A keyframe has the live memory and the open slices at a point of a file. To read a part of the
 // file, one can begin there. See proto/FORMAT.md, "Keyframes". Internal to this folder.
 //
-//   std::string bytes = EncodeKeyframe(live, event);        // the payload of a frame of strings
+//   std::string bytes = EncodeKeyframe(live, event, next_string);   // for a frame of strings
 //   ASSIGN_OR_RETURN(Keyframe k, DecodeKeyframe(payload));
 #pragma once
 

@@ -3,7 +3,7 @@
 // reading it ends with a message instead of exhausting the host's memory.
 //
 //   MemoryBudget budget(input);
-//   if (!budget.Charge(kMemoryOfAnEntry)) return budget.Exceeded("2,100,000 entries");
+//   if (!budget.Charge(kMemoryOfAnEntry)) return budget.Exceeded("2,100,000 entries", remedy);
 //
 // One thread at a time.
 #pragma once
@@ -38,7 +38,7 @@ class MemoryBudget {
   // available memory. The input must outlive the budget.
   explicit MemoryBudget(const InputStream& input, uint64_t limit = 0, bool packed = false);
 
-  // Returns false if the limit is exceeded. Then exhausted() stays true from now on.
+  // Returns false if the limit is exceeded. From then on, exhausted() is true.
   bool Charge(uint64_t bytes) {
     used_ += bytes;
     return (used_ <= limit_ && !exhausted_) || UpdateLimit();

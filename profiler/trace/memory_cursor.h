@@ -139,7 +139,7 @@ class MemoryCursor {
   EventIndex event_ = 0;
   size_t activity_ = 0;               // next row of the table of other events
   std::vector<DeviceMemory> memory_;  // indexed by device
-  uint8_t only_ = 0;                  // the device; if there are several, the highest
+  uint8_t only_ = 0;                  // the device; if there are several, the highest number
   bool several_ = false;
   MemorySums all_;                  // sum over several devices, updated with each event
   std::vector<Category> category_;  // indexed by allocation, up to the cursor

@@ -225,7 +225,7 @@ class Slicer {
     Change(to.correlation, [](uint64_t correlation) { return correlation & kCorrelationBits; });
   }
 
-  // The resulting trace has one process: removes the process's number from the thread's.
+  // The resulting trace has one process: removes the process's number from the thread's number.
   uint32_t ThreadOf(uint32_t thread) const {
     return one_of_many_ ? thread & ((uint32_t{1} << kProcessShift) - 1) : thread;
   }

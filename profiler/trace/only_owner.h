@@ -21,8 +21,8 @@ template <class T>
 bool OnlyOwner(const std::shared_ptr<T>& shared) {
   if (shared.use_count() > 1) return false;
 #ifdef VRAMSCOPE_NO_FENCES
-  // ThreadSanitizer does not support fences. Incrementing and decrementing the count acquires,
-  // too.
+  // ThreadSanitizer does not support fences. Incrementing and decrementing the count also has
+  // acquire semantics.
   static_cast<void>(std::shared_ptr<T>(shared));
 #else
   std::atomic_thread_fence(std::memory_order_acquire);

@@ -132,7 +132,7 @@ absl::StatusOr<std::unique_ptr<OutputFile>> OutputFile::Create(const std::string
   }
   file->fd_ = OpenUnnamed(FolderOf(file->target_), mode);
   if (file->fd_ >= 0) {
-    // Reports a name that is too long now, before anything is written.
+    // If the name is too long, reports this here, before anything is written.
     if (::access(file->TemporaryName(0).c_str(), F_OK) != 0 && errno == ENAMETOOLONG)
       return file->Error(ENAMETOOLONG);
     file->CountAsWriting(true);
@@ -216,8 +216,8 @@ absl::Status OutputFile::Commit() {
   fd_ = -1;
   if (::close(fd) != 0) return status_ = Error(errno);
   if (direct_) return absl::OkStatus();
-  // This may throw, so it is computed before the rename. Once the file is in place, all errors must
-  // go through Error().
+  // FolderOf() may throw, so it is called before the rename. Once the file is in place, all errors
+  // must go through Error().
   const std::string folder = FolderOf(target_);
   if (::rename(temporary_.c_str(), target_.c_str()) != 0)
     return status_ = Error(errno, Doing::kReplacing);

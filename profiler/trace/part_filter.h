@@ -4,7 +4,7 @@
 //
 //   PartFilter part(from_ns, to_ns);
 //   status = part.Strings(increment, builder); status = part.Pass(events, builder); ...
-//   status = part.Finish();
+//   status = part.Finish(later, builder);
 //
 // Use it from one thread. How much memory it needs for the events before the range depends only on
 // how many allocations are live when the range begins.
@@ -62,7 +62,7 @@ class PartFilter {
   bool header_strings_ = false;
 
   LiveState live_;                              // the state before the range begins
-  uint64_t next_block_ = 0, next_segment_ = 0;  // ids in the file, after the range began
+  uint64_t next_block_ = 0, next_segment_ = 0;  // the file's next ids, from the range's begin on
   uint64_t blocks_ = 0, segments_ = 0;          // blocks and segments in the part so far
   std::map<uint64_t, uint64_t> block_of_;       // file id to id in the part, for live blocks
   std::map<uint64_t, uint64_t> segment_of_;
