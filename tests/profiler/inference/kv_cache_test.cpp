@@ -195,7 +195,7 @@ TEST(KvCache, FindsCachesAllocatedByServingEngines) {
   }
 }
 
-// The code of a cache also allocates blocks that it frees at once, such as dequantised weights.
+// The code of a cache also allocates blocks that it frees immediately, such as dequantised weights.
 TEST(KvCache, TemporariesOfCacheCodeAreNotKvCache) {
   Program p;
   Load(p, {});

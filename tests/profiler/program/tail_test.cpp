@@ -26,7 +26,7 @@ using trace::Activity;
 
 constexpr uint64_t kSegment = uint64_t{1} << 32;
 constexpr uint64_t kMiB = 1 << 20;
-// Numbered like PyTorch does.
+// The kinds of entries, with PyTorch's numbers.
 enum : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegmentAlloc };
 
 class TailTest : public ::testing::Test {
@@ -122,7 +122,7 @@ TEST_F(TailTest, ContinuesAfterTheLastChunk) {
 }
 
 // The process was killed before the first chunk, after the snapshot for a chunk was taken but
-// before it was written, or within an entry.
+// before the chunk was written, or within an entry.
 TEST_F(TailTest, IsReadWithoutAnyChunk) {
   EXPECT_TRUE(absl::IsNotFound(Read().status()));
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8)});
