@@ -714,8 +714,8 @@ class Programs(Program):
 
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_measured_by_triton(self):
-        """Each plan autotunes as on a GPU, which needs memory. It does so even if an earlier run
-        has cached the result."""
+        """Each plan autotunes as on a GPU, even if an earlier run has cached the result. Autotuning
+        needs memory."""
         for _ in range(2):
             answer = self.plan("tuned.py", TRITON_CACHE_DIR=self.path("triton"))
             self.assertIn("compiled: 1\n", self.stderr)

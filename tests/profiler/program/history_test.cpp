@@ -1,4 +1,4 @@
-// Reads folders with files such as the hooks in a program write.
+// Reads folders with files like those that the hooks in a program write.
 #include "profiler/program/history.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // When a process is killed, some data were not yet written as a chunk. Reads these data from files
-// such as the injected library leaves.
+// like those that the injected library leaves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -254,7 +254,7 @@ TEST_F(TailTest, HandlesTimesWhoseDifferenceOverflows) {
   EXPECT_EQ(r->start_unix_ns, kFirstUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, kBetween, kBetween, kBetween));
 
-  // An entry whose time is earlier than that of the entry before it gets the latter's time.
+  // An entry that has an earlier time than its predecessor gets the time of its predecessor.
   chunk(0, kLastUs);
   chunk(1, kFirstUs);
   chunk(2, kLastUs);
