@@ -1,6 +1,6 @@
 // A trace of several processes (the ranks of a program), each with its own devices. Events that
 // belong to a process and not to a device (steps, phases, modules, ranges) have the process number
-// in the upper bits of their thread. At the beginning, there is one marker for each device, which
+// in the upper bits of their thread. The trace begins with one marker for each device; the marker
 // names the device's process. OfDevice keeps only the events of the device's process.
 //
 //   ASSIGN_OR_RETURN(auto whole, JoinProcesses(parts));

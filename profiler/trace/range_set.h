@@ -40,7 +40,8 @@ class RangeSet {
   Map::const_iterator FirstEndingAfter(uint64_t address) const;
   // Returns the parts of the set within the range.
   RangeSet Within(uint64_t begin, uint64_t end) const;
-  // Calls visit() for each part of [begin, end) in ascending order. `in` tells if it is in the set.
+  // Calls visit() for each part of [begin, end) in ascending order. `in`: whether the part is in
+  // the set.
   void ForEachPiece(uint64_t begin, uint64_t end,
                     const std::function<void(uint64_t begin, uint64_t end, bool in)>& visit) const;
 

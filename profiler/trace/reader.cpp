@@ -29,8 +29,9 @@ constexpr size_t kHeadBytes = 512;
 
 constexpr uint64_t kMemoryPerEvent = 120;     // the columns of an event and half an allocation row
 constexpr uint64_t kMemoryPerActivity = 150;  // columns of the activity, while they grow
-// A batch with more events is not decoded ahead, because a few of these could exhaust the memory
-// before their rows are charged. When its turn comes, it is decoded in chunks.
+// A batch with more events is not decoded ahead of its turn, because a few such batches could
+// exhaust the memory before their rows count towards the limit. When its turn comes, it is decoded
+// in chunks.
 constexpr uint32_t kLargeBatch = 4 * kBatchEvents;
 // Each number takes at least one byte in the file. In memory, it takes four bytes in the table
 // (eight while the table is reallocated), plus four bytes while it is read.
@@ -71,7 +72,7 @@ class BatchPool {
     std::vector<Activity> activities;
     std::string large;  // payload of a batch that the pool does not decode
     absl::Status status;
-    bool no_memory = false;  // used in place of `status`, which would need memory
+    bool no_memory = false;  // set instead of `status`, which would need memory
     bool done = false;       // guarded by the pool's mutex
   };
 
@@ -299,7 +300,7 @@ class FileReader {
   }
 
   bool skipped() const { return skipped_; }
-  bool later() const { return later_; }  // according to the index, events follow the part
+  bool later() const { return later_; }  // according to the index, there are events after the part
   bool ended() const { return ended_; }  // stopped at the end of the part, before the footer
   // Returns a text about what was lost and where, or "" if everything was read.
   std::string Loss() const {
@@ -471,7 +472,7 @@ class FileReader {
       const bool header = !assembler_.has_header;
       queued_ += item.payload;
       queue_.push_back(std::move(item));
-      // Takes the header at once, because nothing else can be read without it.
+      // Takes the header immediately, because nothing else can be read without it.
       while (!queue_.empty() && (header || queue_.size() > window_))
         if (absl::Status s = Take(); !s.ok()) return s;
       if (header && !assembler_.has_header) return NotATrace(name, head);
@@ -487,7 +488,7 @@ class FileReader {
     queued_ -= item.payload;
     if (stopped_) return absl::OkStatus();
     const bool had_header = assembler_.has_header;
-    // Charges only rows that reach the builder, so rows outside the part are free.
+    // Only rows that reach the builder count towards the memory limit, not rows outside the part.
     const uint64_t before = assembler_.builder.events(), before_too = assembler_.activities;
     absl::Status status;
     if (item.batch != nullptr && item.activities) {
@@ -514,7 +515,8 @@ class FileReader {
     // A thread of the pool ran out of memory; the file may be valid.
     if (item.batch != nullptr && absl::IsResourceExhausted(item.batch->status))
       return item.batch->status;
-    // Without the header, nothing can be shown. The error for a newer version stays as it is.
+    // Without the header, nothing can be shown. The error for a newer version is returned
+    // unchanged.
     if (!status.ok() && !had_header && absl::IsUnimplemented(status)) return status;
     budget_.Charge((assembler_.builder.events() - before) * kMemoryPerEvent +
                    (assembler_.activities - before_too) * kMemoryPerActivity);
@@ -558,7 +560,7 @@ class FileReader {
   bool ended_ = false;
   const FooterFile* indexed_ = nullptr;  // the file itself and its index, if available
   const Footer* index_ = nullptr;
-  const FooterFile* file_ = nullptr;  // read instead of the input once something is skipped
+  const FooterFile* file_ = nullptr;  // read in place of the input after the first skip
   uint64_t begin_ = 0;
   uint64_t last_ = UINT64_MAX;       // offset after which nothing belongs to the part
   base::HashSet<uint64_t> outside_;  // offsets of activities that do not belong to the part

@@ -22,7 +22,7 @@ namespace vramscope::trace {
 struct ReadOptions {
   std::function<void(double fraction)> progress = {};  // called on the calling thread; 0 .. 1
   const std::atomic<bool>* cancel = nullptr;           // set it to end with kCancelled
-  uint64_t memory_limit = 0;  // replaces the limit by file size (MemoryBudget); 0: does not
+  uint64_t memory_limit = 0;  // if not 0: replaces the limit by file size (MemoryBudget)
   // Restricts reading to a time range, relative to the first event. The trace then starts with the
   // memory in use at the begin of the range, followed by kMarkerRecordingBegin and the begins of
   // the open slices.
@@ -35,8 +35,8 @@ struct ReadOptions {
 // seems to have), kCancelled, kOutOfRange (the range contains nothing), kUnimplemented (newer
 // format version), kResourceExhausted (unpacks to more memory than allowed for its size, or than
 // available). A cut or damaged file is not an error if its header is whole: complete is then false,
-// and warnings name what was lost and where. `path` may be "-" (standard input), and the content
-// gzip or zstd.
+// and warnings name what was lost and where. `path` may be "-" (standard input). The content may be
+// compressed with gzip or zstd.
 absl::StatusOr<std::shared_ptr<const Trace>> ReadTraceFile(const std::string& path,
                                                            const ReadOptions& options);
 // As above, for an input whose first bytes (`head`) were already read to find its format.

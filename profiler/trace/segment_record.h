@@ -44,8 +44,8 @@ bool IsOfHostMemory(const Trace& trace);
 
 // Returns the reason why segments cannot be shown, or "" if they are recorded.
 std::string_view WhyNoSegments(const Trace& trace);
-// Returns why replay is not possible with any settings, or "" if it is. Replay needs recorded
-// segments or requested sizes, and device memory.
+// Returns why replay is not possible with any settings, or "" if it is. Replay needs a trace of
+// device memory that has recorded segments or requested sizes.
 std::string_view WhyNoReplay(const Trace& trace);
 
 }  // namespace vramscope::trace

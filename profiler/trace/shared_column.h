@@ -1,7 +1,8 @@
 // A column whose copies share equal parts: rows are stored in chunks of 1,024, and a shared chunk
 // is copied when one of its owners changes a row. Suits columns that are copied for snapshots and
-// grow at their end, while rows of the last steps still change (frees, ends, retags). PackedColumn
-// needs less memory for rows that never change. Reads like a const std::vector.
+// grow at their end, while rows of the last steps still change (by frees, ends of slices, changes
+// of category). PackedColumn needs less memory for rows that never change. Reads like a const
+// std::vector.
 //
 //   SharedColumn<int64_t> end_ns;
 //   end_ns.push_back(5);

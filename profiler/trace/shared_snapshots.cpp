@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kMost = 2;
 
-// Reserves the capacity of the builder's column, so that both are reallocated equally often.
+// Reserves as much as the builder's column `now` has, so that both are reallocated equally often.
 template <class T>
 void Grow(const std::vector<T>& now, std::vector<T>& to) {
   if (to.capacity() < now.size()) to.reserve(std::max(now.size(), now.capacity()));
@@ -29,7 +29,7 @@ void Append(const PackedColumn<T>& now, PackedColumn<T>& to) {
   to.GrowTo(now);
 }
 
-// For rows that an end, a free or a retag may still change.
+// For rows that the end of a slice, a free or a change of category may still change.
 template <class T>
 void Append(const SharedColumn<T>& now, SharedColumn<T>& to) {
   to = now;
@@ -46,7 +46,8 @@ void AppendAll(const Table& now, Table& to) {
   ForEachColumn([](const auto& now, auto& to) { Append(now, to); }, now, to);
 }
 
-// Late activities may have moved all rows but the first `unchanged`, which are kept.
+// Keeps the first `unchanged` rows of `to`. Copies the other rows again, because late activities
+// may have moved them.
 void AppendFrom(uint32_t unchanged, const ActivityTable& now, ActivityTable& to) {
   ForEachColumn([&](auto& column) { column.resize(std::min<size_t>(column.size(), unchanged)); },
                 to);

@@ -1,6 +1,6 @@
 // The snapshots that a builder returns during a run (TraceBuilder::Snapshot). A snapshot that
-// nobody uses any more is updated and returned again. This only takes time for the new rows.
-// Snapshots and the builder share the full runs of their columns, which no longer change, so a
+// nobody uses any more is updated and returned again. The update only takes time for the new rows.
+// Full pieces of a column no longer change and are shared by the snapshots and the builder, so a
 // snapshot needs little memory. Internal to this folder.
 //
 // Keeps at most two snapshots: the one on display and its successor. One thread at a time may call
@@ -17,7 +17,8 @@ namespace vramscope::trace {
 
 class SharedSnapshots {
  public:
-  // A number of leading rows of each of two tables. Both are sorted by the activities' begin.
+  // The number of rows at the beginning of each of two tables. Both tables are sorted by the
+  // activities' begin.
   struct Rows {
     uint32_t activities = 0, operands = 0;
   };
@@ -30,7 +31,7 @@ class SharedSnapshots {
  private:
   struct Version {
     std::shared_ptr<Trace> trace;
-    Rows unchanged;  // rows that `now` has unchanged
+    Rows unchanged;  // rows that are the same in `now`
   };
   std::vector<Version> snapshots_;  // oldest first
 };

@@ -1,6 +1,7 @@
 // Handles an uncaught exception (mostly out of memory) on any thread, also before main(). The
 // program ends with a message and an exit status instead of a signal, and no partly written file is
-// left. A std::terminate() without an exception still ends with SIGABRT, for a core dump.
+// left. A std::terminate() without an exception still ends with SIGABRT, so that a core dump shows
+// the defect.
 //
 //   int main() { EndCleanlyOnTerminate("vramscope"); ... }
 //   VRAMSCOPE_END_CLEANLY_FROM_THE_START("vramscope");   // before constructors, in an executable
@@ -8,7 +9,8 @@
 
 namespace vramscope::trace {
 
-// Exit statuses: for lack of memory (bad input, or a run that needs too much), and otherwise.
+// Exit statuses. kStatusOutOfMemory: lack of memory (bad input, or a run that needs too much).
+// kStatusTerminated: any other exception.
 inline constexpr int kStatusOutOfMemory = 3, kStatusTerminated = 4;
 
 // `name` precedes the message; the string must remain valid.

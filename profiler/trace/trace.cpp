@@ -464,7 +464,7 @@ absl::Status TraceBuilder::AddEvents(std::span<const Event> events) {
         i18n::Format("the trace has more than {} events", kNoEvent - 1));
   int64_t time = first > 0 ? t.time_ns.back() : INT64_MIN;
   absl::Status status;
-  // Adds up to kRows events at a time, one column after the other. Row by row takes a third
+  // Adds up to kRows events at a time, one column after the other. Adding row by row takes a third
   // longer.
   constexpr size_t kRows = 256;
   std::array<Event, kRows> rows;

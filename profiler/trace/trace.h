@@ -86,9 +86,9 @@ struct AllocationTable {
   PackedColumn<Pool> pool;
   SharedColumn<Category> birth_category;
   SharedColumn<Category> category;  // the last category
-  // The category that the allocation had for most of its life; in a tie, the one with most events,
-  // then the first one. Used where one colour or word represents the whole allocation. The last
-  // category would not do, because it may be set only at the free.
+  // The category that the allocation had for the longest time; in a tie, the one that it had for
+  // the most events, then the first one. Used where one colour or word represents the whole
+  // allocation. The last category is not suitable, because it may be set only at the free.
   SharedColumn<Category> main_category;
   PackedColumn<StringId> op;
   PackedColumn<StringId> module;
@@ -193,10 +193,10 @@ struct TableSizes {
   size_t events = 0, allocations = 0, retags = 0, slices = 0, activities = 0;
 };
 
-// Turns batches of events into a Trace. Not thread-safe. Refuses (kDataLoss, naming the event)
-// events that no producer writes: ids out of order, a free of a freed allocation, a string id not
-// yet defined, decreasing times, an end without its begin. Events before a refused event are
-// kept.
+// Turns batches of events into a Trace. Not thread-safe. Refuses events that no producer writes:
+// ids out of order, a free of a freed allocation, a string id not yet defined, decreasing times, an
+// end without its begin. The error is kDataLoss and names the event. Events before a refused event
+// are kept.
 //
 // Fields that a kind does not use (types.h) are cleared. An end event gets the name, number and
 // phase of the begin event that it closes. This is the innermost open begin event of its kind in
@@ -220,7 +220,7 @@ class TraceBuilder {
   uint64_t events() const;
   // Returns a trace of everything that has arrived so far (to show while a run is in progress).
   std::shared_ptr<const Trace> Snapshot() const;
-  // Ends the trace; the builder is empty after it.
+  // Ends the trace; the builder is then empty.
   std::shared_ptr<const Trace> Finish(bool complete, std::string end_message);
 
  private:

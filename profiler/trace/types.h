@@ -144,7 +144,7 @@ struct Event {
   // and the compiled region ("0/0") that allocated.
   StringId user_metadata;
   StringId compile_context;
-  uint32_t mempool = 0;  // private pool of a segment (first << 16 | second of its id); 0: none
+  uint32_t mempool = 0;  // private pool of a segment; its id's parts: first << 16 | second; 0: none
   uint64_t id = 0;
   uint64_t address = 0;
   uint64_t bytes = 0;          // requested

@@ -206,8 +206,8 @@ class Writer : public TraceWriter {
       }
       Count(e, next);
       outline_.Add(e);
-      // After inconsistent events, writes no more keyframes: a reader that starts at one would not
-      // notice the error.
+      // After inconsistent events, writes no more keyframes: a reader that starts at a keyframe
+      // would not notice the error.
       consistent_ = live_.Advance(e).ok() && consistent_;
       row.peak_allocated = std::max(row.peak_allocated, live_.allocated());
       row.peak_reserved = std::max(row.peak_reserved, live_.reserved());

@@ -21,12 +21,13 @@ namespace vramscope::trace {
 
 class TraceWriter : public EventSink {
  public:
-  // Receives encoded bytes in order; an error ends the writing and is returned by Close().
+  // Receives encoded bytes in order. If it returns an error, the writing ends, and Close() returns
+  // the error.
   using ByteSink = std::function<absl::Status(std::string_view bytes)>;
 
   // A reader of a part of the file decodes from the last keyframe before the part.
-  // `keyframe_events` is the approximate minimum number of events between two keyframes; if much
-  // memory is live, keyframes are rarer.
+  // `keyframe_events` is the approximate minimum number of events between two keyframes; if there
+  // are many live blocks, keyframes are rarer.
   static absl::StatusOr<std::unique_ptr<TraceWriter>> ToFile(
       const std::string& path, uint64_t keyframe_events = kKeyframeEvents);
   static constexpr uint64_t kKeyframeEvents = uint64_t{1} << 20;

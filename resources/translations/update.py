@@ -4,10 +4,10 @@
     python3 resources/translations/update.py            writes the catalogues (needs lupdate)
     python3 resources/translations/update.py --check    prints what is missing; exits with 1 if anything is
 
-Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and
-TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands
-and options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques, published
-experiments and GPUs. All but the first have the context "text".
+Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and TEXT_MARK
+in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands and
+options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques, published experiments
+and GPUs. All texts except those of tr() have the context "text".
 """
 import argparse
 import ast
@@ -108,7 +108,7 @@ def texts_of_code():
 
 def texts_of_emulated():
     """Returns the assumptions that plans of programs record, except assumptions with arguments,
-which are in profiler/trace/assumptions.cpp."""
+    which are in profiler/trace/assumptions.cpp."""
     texts = {}
     for path in sorted((ROOT / "emulated").rglob("*")):
         if path.suffix in (".cpp", ".py"):
@@ -119,7 +119,7 @@ which are in profiler/trace/assumptions.cpp."""
 
 def texts_of_toggles():
     """Returns the labels and explanations of the toggles of programs, and the reasons for which a
-toggle does not apply."""
+    toggle does not apply."""
     texts = {}
 
     def add(node, path):
@@ -167,7 +167,7 @@ def texts_of_catalogue():
 
 
 def texts_of_experiments():
-    """What `reproduce` and the window's page of published experiments show."""
+    """Returns the texts that `reproduce` and the window's page of published experiments show."""
     texts = {}
     for path in sorted((ROOT / "resources/experiments").glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -182,7 +182,8 @@ def texts_of_experiments():
 
 
 def texts_of_devices():
-    """Where the figures of GPUs are from. Assumptions that a format results in are translated by that format."""
+    """Returns the texts that state where the figures of GPUs are from. Leaves out assumptions that match a
+    format in device_sources.cpp, because the format is translated."""
     formats = [re.compile(".+".join(map(re.escape, value(text).split("{}"))))
                for text in CALL.findall((ROOT / "profiler/run/device_sources.cpp").read_text(encoding="utf-8"))]
     documents = json.loads((ROOT / "resources/device_sources.json").read_text(encoding="utf-8"))
@@ -201,7 +202,7 @@ def texts_of_devices():
 
 def write_literals(path, texts):
     """Writes `texts` as literals in a C++ file for lupdate, which reads neither JSON nor
-i18n::Text()."""
+    i18n::Text()."""
     lines = ["#include <QtCore>"]
     for text in sorted(texts):
         escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
@@ -243,14 +244,15 @@ def check(ts, tool):
 
 def unknown_reasons():
     """Returns an error for each reason with arguments that profiler/program/toggles.cpp does not
-list."""
+    list."""
     known = texts_of_code()
     return [f"{where}: not in kReasons of profiler/program/toggles.cpp: {text!r}"
             for text, where in texts_of_toggles().items() if "{}" in text and text not in known]
 
 
 def first_argument(source, start):
-    """The first argument of the call whose arguments begin at `start`, with literals as they are written."""
+    """Returns the first argument of the call whose arguments begin at `start`, with literals as they are
+    written."""
     depth, at = 0, start
     while at < len(source):
         literal = re.compile(LITERAL).match(source, at)
@@ -268,7 +270,8 @@ def first_argument(source, start):
 
 
 def formats_of_python(node):
-    """The formats of the text that an expression makes, with {} for what is not a literal."""
+    """Returns the formats of all texts that the expression can have, with {} in place of each part
+    that is not a literal."""
     if isinstance(node, ast.Constant):
         return [str(node.value)]
     if isinstance(node, ast.IfExp):
@@ -281,7 +284,8 @@ def formats_of_python(node):
 
 
 def format_of_cpp(expression):
-    """The same for a C++ expression of literals and other operands of +."""
+    """Returns the format of the text of a C++ expression, with {} in place of each operand of +
+    that is not a literal."""
     text, at = "", 0
     for match in re.finditer(rf"(?:{LITERAL}\s*)+", expression):
         text += ("{}" if expression[at:match.start()].strip(" +\n") else "") + value(match.group())
@@ -290,7 +294,8 @@ def format_of_cpp(expression):
 
 
 def formats_of_assumptions():
-    """{format: file} of what emulated/ assumes, with {} for each argument. Texts that are arguments as a whole are "{}"."""
+    """Returns {format: file} of the assumptions in emulated/, with {} for each argument. The format of a text that is not a
+    literal at all is "{}"."""
     formats = {}
     for path in sorted((ROOT / "emulated").rglob("*")):
         if path.suffix == ".py":
@@ -309,7 +314,8 @@ def formats_of_assumptions():
 
 
 def unknown_assumptions():
-    """Assumptions with arguments that profiler/trace/assumptions.cpp does not list. An argument may be a part of a text."""
+    """Returns an error for each assumption with arguments that profiler/trace/assumptions.cpp does not list. An argument
+    may stand for any part of a listed text."""
     known = list(texts_of_code() | texts_of_emulated())
 
     def is_known(text):

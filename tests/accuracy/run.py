@@ -2,11 +2,12 @@
 
     python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope [--only "Mistral-7B LoRA"] [--list]
 
-Plans rows of rows.json with the versions that their source states. environments.json lists these
-packages, and they are installed on demand into --environments (a virtual environment for each
-torch, with a folder for the additional packages of a row). Prints the measured and planned peak and
-the error of each row. --results writes the figures to a file (docs/results/data/accuracy.json, from
-which tests/results.py writes docs/results/accuracy.md). Exit status 1 if a row did not run.
+Plans rows of rows.json with the versions of packages that each row's source states.
+environments.json lists these packages. They are installed on demand into --environments (a virtual
+environment for each torch, with a folder for the additional packages of a row). Prints the measured
+and planned peak and the error of each row. --results writes the figures to a file
+(docs/results/data/accuracy.json, from which tests/results.py writes docs/results/accuracy.md). Exit
+status 1 if a row did not run.
 """
 
 import argparse
@@ -23,8 +24,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def load_rows():
-    """Returns all rows. Each row is merged with the fields that its group sets for all of its rows.
-"""
+    """Returns all rows. Each row is merged with the fields that its group sets for all of its
+    rows."""
     rows = []
     for group in json.loads((HERE / "rows.json").read_text()):
         shared = {key: value for key, value in group.items() if key != "rows"}
@@ -39,7 +40,7 @@ class Environments:
 
     def _install(self, name, where, command):
         """Installs the packages if this was not done before. Then writes the list of installed
-packages to a file, whose existence marks the environment as complete."""
+        packages to a file, whose existence marks the environment as complete."""
         packages = self.described[name]["packages"]
         mark = where / "vramscope-packages.txt"
         if mark.is_file() and mark.read_text() == "\n".join(packages):

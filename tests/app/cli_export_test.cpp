@@ -46,7 +46,7 @@ TEST_F(CliRecording, ExportsMemoryTimelineAsGzip) {
   EXPECT_TRUE(ReadFile(out).starts_with("\x1f\x8b"));
   EXPECT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "-o", "-"}).out,
             ReadFile(out));
-  // A part of the input.
+  // Exports only a part of the input.
   EXPECT_EQ(RunVramscope({"export", file, "--to", "memory-timeline", "--entries", "0:2", "-o", out})
                 .status,
             0);
@@ -70,7 +70,7 @@ TEST_F(CliRecording, ExportsTimelineAsPngPdfAndSvg) {
   ASSERT_EQ(png.status, 0) << png.err;
   const std::string bytes = ReadFile(out);
   ASSERT_TRUE(bytes.starts_with("\x89PNG"));
-  const auto number = [&](size_t at) {  // big-endian, of the header
+  const auto number = [&](size_t at) {  // reads a big-endian number of the header
     uint32_t value = 0;
     for (size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
     return value;

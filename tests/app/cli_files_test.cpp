@@ -140,7 +140,8 @@ TEST_F(CliRecording, FindsAdamStateByRepeatedSizes) {
       Json({"peak", kRecordings + "state_2.7b_adam.pickle.zst", "--json"})["by_category"];
   const auto parameters = peak["Parameter"].get<uint64_t>();
   EXPECT_GT(parameters, uint64_t{12} << 30);
-  // These figures are requested bytes, which are equal. Blocks may be larger than requested.
+  // These figures are requested bytes, so a gradient counts as much as its parameter. Blocks may be
+  // larger than requested.
   EXPECT_NEAR(Gib(peak["Gradient"]), Gib(parameters), 0.1);
   EXPECT_NEAR(Gib(peak["Optimizer state"]), 2 * Gib(parameters), 0.1);
   EXPECT_LT(peak.value("Unknown", uint64_t{0}), uint64_t{1} << 30);

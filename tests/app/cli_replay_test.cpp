@@ -128,7 +128,8 @@ TEST_F(CliRecording, ReplayRejectsTraceWithoutSegments) {
   const std::string file = folder_ / "kineto.json";
   WriteFile(file, json({{"schemaVersion", 1}, {"traceEvents", events}}).dump());
   ASSERT_EQ(Json({"info", file, "--json"})["kind"], "kineto");
-  // The file has rounded sizes and no segments, so a replay would request other sizes.
+  // The file has rounded sizes and no segments, so a replay would request other sizes than the
+  // program did.
   for (const std::vector<std::string>& more :
        std::vector<std::vector<std::string>>{{}, {"--alloc-conf", "max_split_size_mb:64"}}) {
     std::vector<std::string> arguments = {"replay", file};

@@ -318,7 +318,7 @@ TEST_F(CliRun, InterruptCancelsRun) {
 }
 
 TEST_F(CliRun, WorkerExitIsInternalFailure) {
-  // /bin/false replaces the worker and exits at once.
+  // /bin/false replaces the worker and exits immediately.
   const Outcome outcome = RunVramscope({"plan"}, {.environment = {"VRAMSCOPE_WORKER=/bin/false"}});
   EXPECT_EQ(outcome.status, 4);
   EXPECT_THAT(outcome.err, HasSubstr("worker"));

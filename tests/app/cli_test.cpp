@@ -305,7 +305,8 @@ TEST_F(Cli, ReadsTraceFromStdin) {
   EXPECT_EQ(piped.out, RunVramscope({"info", sample_, "--json"}).out);
 }
 
-// The first tensor of a model may be larger than the GPU, so `check` must judge such traces.
+// The first tensor of a model may be larger than the GPU, so `check` must also judge a trace
+// without allocations.
 TEST_F(Cli, ChecksTraceWithoutAnyAllocation) {
   for (const bool ran_out : {false, true}) {
     const std::string path = folder_ / "none.trace";

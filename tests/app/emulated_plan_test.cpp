@@ -72,8 +72,8 @@ TEST_F(EmulatedPlan, OperatorsAllocateTheirTemporaries) {
   Plan("eager.trace", {"--preset", "qwen2-0.5b"});
   const std::string csv = RequestsCsv("eager.trace");
   std::istringstream lines(csv);
-  // Both have this size: the gradient of the scaled scores, and the product of gradient and output
-  // in the backward of softmax.
+  // Two tensors have this size: the gradient of the scaled scores, and the product of gradient and
+  // output in the backward of softmax.
   const std::string scores = ",alloc," + std::to_string(2 * 14 * 512 * 512 * 4) + ",";
   int products = 0, workspaces = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -83,7 +83,7 @@ TEST_F(EmulatedPlan, OperatorsAllocateTheirTemporaries) {
     workspaces += line.find(",Workspace,") != std::string::npos;
   }
   EXPECT_EQ(products, 2 * 24 * 2);
-  EXPECT_EQ(workspaces, 3);  // cuBLAS's of the loop's thread and of autograd's; cuBLASLt's own
+  EXPECT_EQ(workspaces, 3);  // two of cuBLAS (the loop's thread and autograd's), one of cuBLASLt
 }
 
 TEST_F(EmulatedPlan, RepeatedPlansAreEqual) {

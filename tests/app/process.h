@@ -16,7 +16,7 @@ struct Outcome {
 struct ProcessOptions {
   std::string input;           // passed to standard input
   std::string input_path;      // a file for standard input, instead of `input`
-  std::string output_path;     // a file for standard output, instead of the outcome
+  std::string output_path;     // a file for standard output, instead of Outcome::out
   std::string folder;          // working folder
   std::string deleted_folder;  // working folder, which is deleted before the start
   uint64_t address_space = 0;  // limit of the address space in bytes; 0: none

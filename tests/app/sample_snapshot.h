@@ -19,7 +19,7 @@ inline constexpr uint64_t kBase = 0x7f0000000000;
 struct SnapshotOptions {
   int steps = 4;
   bool leak = false;   // every step leaves 3 MiB allocated
-  bool hole = false;   // 2 MiB before such a leak are free, which no allocator would leave
+  bool hole = false;   // 2 MiB before the leaked blocks are free; no allocator leaves such a hole
   bool oom = false;    // the last allocation does not fit
   bool marks = false;  // every step is a ProfilerStep
   int lines = 0;       // added to the program's line numbers

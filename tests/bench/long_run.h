@@ -22,7 +22,7 @@ namespace vramscope::bench {
 
 class LongRun {
  public:
-  // If `streams` is not 0, adds kernels and memcpys on so many streams, with their API calls.
+  // If `streams` is not 0, adds kernels and memcpys on that many streams, with their API calls.
   explicit LongRun(int streams, int steps_a_copy = 40);
 
   const trace::TraceInfo& info() const { return run_->info; }

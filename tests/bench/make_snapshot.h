@@ -1,7 +1,7 @@
 // Writes realistic CUDA memory snapshots of any size: training steps of a transformer on the
 // allocator model, in the format of Python's pickle (protocol 4). Each entry has one of several
-// hundred stacks of 15 to 25 frames. Each allocation and free has its own list of frames; the memo
-// of the pickle shares the dictionaries in it.
+// hundred stacks of 15 to 25 frames. Each allocation and free has its own list of frames. The
+// dictionaries in these lists are shared through the memo of the pickle.
 //
 //   RETURN_IF_ERROR(WriteSnapshot({.events = 1'000'000}, "big.pickle"));
 #pragma once

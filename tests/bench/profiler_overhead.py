@@ -70,7 +70,7 @@ def step_program(way, steps):
 
 def environment_of(arguments, way, folder):
     """Returns the environment variables that `vramscope plan` sets for its program, or none for a
-real GPU."""
+    real GPU."""
     output = os.path.join(folder, way)
     if arguments.real:
         told = dict(os.environ)

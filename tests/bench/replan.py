@@ -3,8 +3,8 @@
     python3 tests/bench/replan.py VRAMSCOPE -- python train.py ARGS...
 
 Prints a row of a table: the seconds of the whole command (median of three), and the seconds from saving the program's
-file to the new figures of `plan --watch` (median of three), which plans in a fork of a process that has imported the
-packages. Needs no GPU; nothing else should run.
+file to the new figures of `plan --watch` (median of three). `plan --watch` plans in a fork of a process that has
+imported the packages. Needs no GPU; nothing else should run.
 """
 import os
 import pathlib

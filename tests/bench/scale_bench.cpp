@@ -84,9 +84,9 @@ void Stage(const char* name, const Watch& since, double& heap) {
   heap = now;
 }
 
-// Draws most of the trace, then a tenth of that, and so on, twice. In the first pass, the view
-// moves back and forth by a twentieth of its width at each zoom level. In the second pass, its
-// width changes by a twentieth, so that everything is queried again.
+// Draws most of the trace, then a tenth of that, then a tenth of that tenth, and so on. Does this
+// twice. In the first pass, the view moves back and forth by a twentieth of its width at each zoom
+// level. In the second pass, its width changes by a twentieth, so that everything is queried again.
 void Frames(const std::shared_ptr<const TimelineData>& data, int width, int height, int rounds) {
   TimelineModel model;
   model.SetAnimations(false);

@@ -147,7 +147,8 @@ void Compare(const std::string& path) {
   std::fflush(stdout);
 }
 
-// Reads a hundredth of the entries, at the beginning, in the middle and at the end of the file.
+// Reads a hundredth of the entries three times: at the beginning, in the middle and at the end of
+// the file.
 void Parts(const std::string& path, uint64_t entries) {
   for (const uint64_t first : {uint64_t{0}, entries / 2, entries - entries / 100}) {
     importers::OpenOptions options;

@@ -184,8 +184,8 @@ class Bench {
     // polished, because deferred deletions only happen when control returns to the event loop.
     QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
   }
-  // Waits until `what` is true and returns the milliseconds since `since`. `blocked` is the longest
-  // turn of the event loop.
+  // Waits until `what` is true and returns the milliseconds since `since`. Raises `blocked` to the
+  // longest turn of the event loop.
   static double Until(const std::function<bool()>& what, const QElapsedTimer& since,
                       double* blocked, qint64 limit = kLimitMs) {
     QTimer wake;

@@ -1,5 +1,5 @@
 """Checks that the findings in every stored recording and plan equal those that were reviewed by hand.
-New and missing findings are therefore noticed, and none is a false alarm.
+The test therefore notices new and missing findings, and no reviewed finding is a false alarm.
 
     python3 findings_test.py VRAMSCOPE           compares with golden/findings.json
     python3 findings_test.py VRAMSCOPE --write   writes the file; then review the changes (git diff)

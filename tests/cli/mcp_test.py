@@ -1,5 +1,5 @@
 """Tests `vramscope mcp` with a small client of the Model Context Protocol: its responses, the requests
-that it refuses, that standard output contains nothing else, and that a client can cancel requests.
+that it refuses, that standard output contains only messages, and that a client can cancel requests.
 
     python3 mcp_test.py VRAMSCOPE
 """

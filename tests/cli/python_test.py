@@ -101,8 +101,8 @@ class Package(unittest.TestCase):
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.pickle", "copy.pickle"])
 
     def fake(self, program):
-        """Returns a command that runs the program with tests/emulated/fake_torch in place of torch.
-"""
+        """Returns a command that runs the program with tests/emulated/fake_torch in place of
+        torch."""
         path = self.path("train.py")
         with open(path, "w") as file:
             file.write(program)

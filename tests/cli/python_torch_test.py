@@ -71,7 +71,7 @@ class InAProgram(Program):
 
     def gpu(self):
         """Returns environment variables with which a process finds a GPU: the emulated platform,
-without hooks."""
+        without hooks."""
         said = self.path("card")
         self.run_it([VRAMSCOPE, "plan", "--writable", self.folder, "--", PYTHON, self.write(
             "import os, torch\ntorch.zeros(1, device='cuda')\nopen(%r, 'w').write(os.environ['VRAMSCOPE_EMULATED_GPU'] + '\\n' "
@@ -154,7 +154,7 @@ except ValueError as error:
 
     def test_a_part_of_a_plan(self):
         """vramscope.record() inside a planned program gives a part of the plan. The plan itself
-still has the whole program."""
+        still has the whole program."""
         kept = self.path("part.trace")
         program = self.write(MODEL + """
 before = torch.zeros(200 << 20, dtype=torch.uint8, device="cuda")

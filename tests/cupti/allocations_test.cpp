@@ -61,13 +61,14 @@ struct Native : Allocator {
   }
   std::vector<std::function<void(const Entry&)>> all;
 };
-// The exported allocator class. The hook finds the function in its table.
+// Stands for the allocator class that PyTorch exports. The hook finds the function Attach in its
+// table.
 struct Pluggable : Allocator {
   void Other() override {}
   void Attach(std::function<void(const Entry&)>) override {}
 };
 
-// Returns the table: offset, type, two destructors, Other, Attach.
+// Returns the table of virtual functions: offset, type, two destructors, Other, Attach.
 void* const* TableOf(const Allocator& allocator) {
   void* const* functions = nullptr;
   std::memcpy(&functions, &allocator, sizeof functions);
@@ -212,7 +213,7 @@ TEST(Allocations, SurviveKillOfTheProcess) {
     // `odd` is not a function of the allocator.
     odd |= vramscope_history_attach(&allocator, room.data(), &odd) != 0;
     // The table of std::exception is known to the loader, but contains only two destructors and
-    // what(), not the function.
+    // what(), not the function Attach.
     auto* const known = static_cast<void* const*>(dlsym(RTLD_DEFAULT, "_ZTVSt9exception"));
     odd |= known == nullptr || vramscope_history_attach(&allocator, known, known[5]) != 0;
     odd |= vramscope_history_attach(&allocator, table, table[5]) != 1;
@@ -225,7 +226,7 @@ TEST(Allocations, SurviveKillOfTheProcess) {
     odd |= vramscope_history_begin(second.c_str(), 1) != 1;
     for (size_t i = 0; i < kMany; ++i) native.Notify(0, i, i + 1);
     odd |= vramscope_history_requests(0) != kMany + 1 || vramscope_history_requests(1) != 2;
-    if (fork() == 0) {  // a child's entries are not its parent's
+    if (fork() == 0) {  // a forked child's entries must not be recorded
       native.Notify(0, 77, 77);
       _exit(0);
     }

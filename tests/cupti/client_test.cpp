@@ -25,7 +25,7 @@ struct Fake {
   std::map<uint32_t, bool> enabled;
   std::map<uint32_t, int> refuse;  // by kind
   std::map<uint32_t, bool> runtime_calls,
-      driver_calls;  // individually, since their kind was enabled
+      driver_calls;  // calls set one by one after their kind was enabled
   int subscribe = kSuccess, clock = kSuccess;
   bool subscribed = false;
   size_t dropped = 0;
@@ -48,7 +48,7 @@ Library FakeLibrary() {
   l.ActivityEnable = [](uint32_t kind) {
     if (fake.refuse.contains(kind)) return fake.refuse[kind];
     fake.enabled[kind] = true;
-    if (kind == kRuntime) fake.runtime_calls.clear();  // all again, as CUPTI's documentation says
+    if (kind == kRuntime) fake.runtime_calls.clear();  // all calls are on again, as CUPTI documents
     if (kind == kDriver) fake.driver_calls.clear();
     return 0;
   };
@@ -109,7 +109,7 @@ TEST_F(ClientTest, ActivitiesReachTheReceiver) {
   const Report report = Start(FakeLibrary());
   EXPECT_TRUE(report.running);
   EXPECT_TRUE(report.problems.empty());
-  EXPECT_FALSE(fake.subscribed);  // the program may profile itself
+  EXPECT_FALSE(fake.subscribed);  // so that the program may profile itself
   EXPECT_TRUE(Deliver(Buffer().Add(Kernel(1, 5, 6, "k"))));
   Client::The().Flush();
   ASSERT_EQ(kept_.all.size(), 1u);

@@ -234,7 +234,8 @@ TEST_F(ConsumerTest, SkipsAndCountsUnknownKinds) {
 
 // Truncates a buffer with one record of each kind to every possible length, at an odd address. The
 // consumer must keep the complete records, and not read beyond the end (which a sanitizer would
-// report). Kernels have a pointer, so the only one is a kConcurrentKernel.
+// report). The record of a kernel contains a pointer to its name, so the only kernel is the
+// kConcurrentKernel that Kernel() makes.
 TEST_F(ConsumerTest, ReadsCompleteRecordsOfTruncatedBuffers) {
   Buffer whole;
   whole.Add(Kernel(1, 5, 6, "k")).Add(Api(kRuntime, 211, 1, 1, 2, 9));
@@ -272,7 +273,7 @@ TEST(ConsumerHostile, SurvivesRandomBuffers) {
       const uint32_t kind = kinds[random() % std::size(kinds)];
       if (random() % 3 == 0) std::memcpy(&noise[at], &kind, 4);
     }
-    // CUPTI guarantees that a kernel's name is a valid pointer, so random ones are replaced.
+    // CUPTI guarantees that a kernel's name is a valid pointer, so random pointers are replaced.
     const auto next = [](uint8_t* buffer, size_t valid, uint8_t** record) {
       const int status = NextRecordOf(buffer, valid, record);
       if (status == kSuccess && *record + sizeof(KernelRecord) <= buffer + valid) {

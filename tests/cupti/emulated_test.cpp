@@ -201,7 +201,7 @@ TEST_F(EmulatedTest, HostMemoryIsNamedByItsLineOfCode) {
   void *device = nullptr, *pinned = nullptr, *managed = nullptr, *of_driver = nullptr;
   ASSERT_EQ(Call("cudaMalloc", &device, size_t{1} << 22), 0);
   ASSERT_EQ(Call("cudaHostAlloc", &pinned, size_t{1} << 22, 0u), 0);
-  // Not called from Python code.
+  // Here, `call_site` returns null, as for a call that does not come from Python code.
   ASSERT_EQ(Call("cudaMallocManaged", &managed, size_t{1} << 22, 1u), 0);
   ASSERT_EQ(Call("cuMemHostAlloc", &of_driver, size_t{1} << 22, 0u), 0);
   ASSERT_EQ(Call("cudaFreeHost", pinned), 0);
@@ -215,7 +215,7 @@ TEST_F(EmulatedTest, HostMemoryIsNamedByItsLineOfCode) {
   EXPECT_EQ(made[3].to, MemorySpace::kPinned);
   EXPECT_EQ(NameOf(kept_.Of(ActivityKind::kDriverFree).at(0)), "");
 
-  Client::The().Stop();  // the platform no longer asks
+  Client::The().Stop();  // from here on, `call_site` is not called
   ASSERT_EQ(Call("cuMemFreeHost", of_driver), 0);
   ASSERT_EQ(Call("cudaHostAlloc", &pinned, size_t{1} << 22, 0u), 0);
   EXPECT_EQ(asked, 3);
@@ -281,7 +281,7 @@ TEST_F(EmulatedTest, LosesNoneOfManyLaunches) {
   EXPECT_EQ(Client::The().counts().dropped, 0u);
 }
 
-// Each record must be delivered at once: a killed process cannot flush.
+// Each record must be delivered immediately, because a killed process cannot flush.
 TEST_F(EmulatedTest, DeliversRecordsAtOnceIfRequested) {
   Client::The().Stop();
   ASSERT_TRUE(Client::The()

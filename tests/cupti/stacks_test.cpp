@@ -40,7 +40,7 @@ TEST(Stacks, EqualStacksHaveOneNumber) {
   EXPECT_EQ(stacks.Number(Capture({{&code[2], 77}})), 81u);
 }
 
-// Holds a reference until the stack is written. Otherwise, its code could be unloaded.
+// A captured stack must stay referenced until it is written. Otherwise, its code could be unloaded.
 TEST(Stacks, KeepsUnwrittenStacksAlive) {
   const char code = 0;
   Stacks stacks;
@@ -67,7 +67,7 @@ TEST(Stacks, NumbersWithoutLocksOrAllocations) {
   for (size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], i % 9000 + 1);
 }
 
-// Each device has its own lock: several threads may number stacks at once.
+// Each device has its own lock, so several threads may number stacks at the same time.
 TEST(Stacks, NumbersAreConsistentAcrossThreads) {
   constexpr int kThreads = 4, kStacks = 3000;
   const char code = 0;

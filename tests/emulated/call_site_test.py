@@ -1,5 +1,5 @@
-"""Host memory that a Python program allocates through the emulated CUDA has the line of the program as
-its name (cupti/call_site.h), with the functions of the Python that runs this test.
+"""Tests that host memory is named after the line of the Python program that allocates it through the
+emulated CUDA (cupti/call_site.h). Uses the functions of the Python that runs this test.
 
     call_site_test.py FOLDER     FOLDER contains the platform's libraries"""
 import glob

@@ -116,7 +116,7 @@ class Device(Program):
 
     def test_no_kernels_for_it(self):
         """If PyTorch has no kernels for an old GPU, the program must fail as it does on the real
-GPU."""
+        GPU."""
         seen = self.run_on(ASK, "--device", "p100-pcie-16gb")
         if any(name in seen["kernels"] for name in ("sm_60", "sm_61")):
             self.skipTest("this torch has kernels for it")
@@ -128,7 +128,7 @@ GPU."""
 
     def test_cublas_workspaces(self):
         """PyTorch derives the size of cuBLAS's workspace from the compute capability. The plan must
-contain an allocation of that size, which the device table states."""
+        contain an allocation of that size, which the device table states."""
         for device in ("gtx-1650", "rtx-3070-laptop", "h20", "gb200", "b300", "rtx-pro-4000", "gb10"):
             with self.subTest(device):
                 trace = self.path("out.trace")

@@ -1,5 +1,6 @@
-"""`vramscope explain` finds mistakes in a program's use of memory: runs each case of
-programs/findings.py with its mistake, and again without, when no finding may be reported.
+"""`vramscope explain` finds mistakes in a program's use of memory. Runs each case of
+programs/findings.py with its mistake, which must be found, and again without it, when no finding
+may be reported.
 
     python3 findings_test.py VRAMSCOPE
 

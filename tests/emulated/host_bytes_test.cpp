@@ -141,7 +141,7 @@ TEST_F(HostBytesTest, WaitsForExpectedMessages) {
   for (const uint64_t offset : {0, 8, 16, 24, 32, 40}) expect(offset);
   bytes_.ExpectNoMore(expect(48));
   Write(64, 1);              // elsewhere
-  bytes_.LaunchedUnknown();  // cannot know of the buffer
+  bytes_.LaunchedUnknown();  // the unknown kernel cannot know the buffer
   EXPECT_TRUE(called.empty());
   EXPECT_EQ(Read(0), 42);
   EXPECT_EQ(Read(0), 42);  // called once

@@ -19,7 +19,7 @@ from vramscope import host  # noqa: E402
 
 def optimizer(trained, frozen=0, state=0):
     """Returns an optimizer with these numbers of trained and frozen parameters, and with `state`
-state tensors for each trained parameter."""
+    state tensors for each trained parameter."""
     parameters = [types.SimpleNamespace(requires_grad=number < trained) for number in range(trained + frozen)]
     return types.SimpleNamespace(param_groups=[{"params": parameters}],
                                  state={number: dict.fromkeys(range(state)) for number in range(trained)})

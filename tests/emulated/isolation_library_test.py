@@ -256,7 +256,7 @@ class Audit(Folder):
 
     def loaded(self, name):
         """Returns the file that is mapped when a program loads a library with that name from a
-wheel."""
+        wheel."""
         os.makedirs(self.path("vendored.libs"), exist_ok=True)
         library = self.path("vendored.libs", name)
         shutil.copy(ISOLATION, library)  # any library that is not CUDA's

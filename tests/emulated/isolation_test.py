@@ -54,7 +54,7 @@ class Isolation(unittest.TestCase):
 
     def expect_nothing_changed(self, code, *options):
         """Plans the code and checks that the folder is unchanged. Returns the output of the
-program."""
+        program."""
         before = contents.state(self.folder)
         result = self.plan("import torch; torch.allocate(1 << 20)\n" + code, *options)
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
@@ -279,7 +279,7 @@ class Warm(Isolation):
 
 class WarmUnprivileged(Warm, Unprivileged):
     """Repeats these tests as an ordinary user. Such a user cannot enter the user namespace of the
-program from that of the server."""
+    program from that of the server."""
 
 
 class Copy(Isolation):

@@ -179,8 +179,8 @@ TEST(Toolkits, DriverIsAsNewAsTheProgramNeeds) {
   EXPECT_EQ(of("cuda=99999.1"), 13000);  // not a real version
 }
 
-// The file has a random name, and only its owner can access it. Files that others can write to and
-// links are rejected.
+// The file has a random name, and only its owner can access it. Links, and files that other users
+// can write to, are rejected.
 TEST(NcclRendezvous, RejectsUntrustedFiles) {
   char folder[] = "/tmp/vramscope-rooms-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
@@ -201,7 +201,7 @@ TEST(NcclRendezvous, RejectsUntrustedFiles) {
   EXPECT_EQ(facts.st_mode & 0777, 0600u);
   EXPECT_NE(nccl::Rendezvous::Join(id, 2, 1, &problem), nullptr) << problem;
   std::filesystem::remove(room);
-  // A file that others can write to, and a link.
+  // A file that other users can write to, and a link.
   std::ofstream(room).put(' ');
   std::filesystem::permissions(room, std::filesystem::perms::all);
   EXPECT_EQ(nccl::Rendezvous::Join(id, 2, 0, &problem), nullptr);

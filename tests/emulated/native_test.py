@@ -1,4 +1,4 @@
-"""The native part of Python's hooks (cupti/python_marks.cpp), with classes that look like
+"""Tests the native part of Python's hooks (cupti/python_marks.cpp) with classes that look like
 PyTorch's: native_test.py LIBRARY"""
 import gc
 import json
@@ -44,7 +44,7 @@ class Module:
 
 class Scripted:
     """Like a TorchScript module, this class has no dictionaries of parameters, buffers and
-submodules."""
+    submodules."""
     _parameters = _buffers = _modules = ()
 
     def parameters(self):

@@ -59,7 +59,7 @@ TEST(OperandRules, PointersToConstAreRead) {
   EXPECT_THAT(
       Launched({8, 8, 8}).Put(0, 0, 'a').Put(1, 0, 'b').Put(2, 0, 'c').Operands("_Z1fPfPKfS_"),
       ElementsAre("a?", "br", "c?"));
-  // The kernel may write to an address in the structure S instead.
+  // Instead of the first parameter, the kernel may write to an address in the structure S.
   EXPECT_THAT(Launched({8, 8}).Put(0, 0, 'a').Put(1, 0, 'b').Operands("_Z1fPf1S"),
               ElementsAre("a?", "b?"));
   Launched gradient({8, 8, 8, 8, 8, 8, 4});
@@ -164,7 +164,7 @@ TEST(OperandRules, ForeachReportsOnlyTensorsOfItsBlocks) {
   EXPECT_THAT(launched.Operands(Foreach(2, "24BinaryOpListAlphaFunctorIfLi2ELi2ELi0EEE").c_str(),
                                 {3, 1, 1}),
               UnorderedElementsAre("ab", "bb", "cr", "dr"));
-  // Unknown functors access the same tensors.
+  // For an unknown functor, the tensors are the same, but their use is unknown.
   EXPECT_THAT(launched.Operands(Foreach(2, "7FunctorIfLi2ELi1ELi1EEE").c_str(), {3, 1, 1}),
               UnorderedElementsAre("a?", "b?", "c?", "d?"));
   // If the structure has another size, its layout is unknown, and all addresses in it are operands.

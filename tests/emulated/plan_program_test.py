@@ -1,6 +1,6 @@
-"""Tests `vramscope plan -- PROGRAM` if something is wrong with the program, its torch, or the
-computer. The message is clear, the exit status is right, data that arrived are kept, and no process
-is left. Uses a stand-in for torch, so that it runs everywhere.
+"""Tests `vramscope plan -- PROGRAM` when something is wrong with the program, its torch, or the
+computer. The message must be clear, the exit status right, data that arrived must be kept, and no
+process may be left. Uses a stand-in for torch, so that it runs everywhere.
 
     python3 plan_program_test.py VRAMSCOPE
 """
@@ -115,7 +115,7 @@ class Plan(unittest.TestCase):
         result = self.plan(self.CUDA + died % "sys.dies = Dies()" + "launch(5)\n")
         self.expect(result, 0, "warning: the program was ended by signal 11", "while the interpreter shut down")
         self.assertEqual(self.counts()["kernels"], 5)
-        result = self.plan(self.CUDA + "launch(5)\n" + died % "Dies()")  # a crash before that is a failure
+        result = self.plan(self.CUDA + "launch(5)\n" + died % "Dies()")  # a crash before the interpreter shuts down is a failure
         self.expect(result, BAD_INPUT, "error: the program was ended by signal 11")
 
     def test_the_watching_process_is_killed(self):
@@ -233,7 +233,7 @@ class Plan(unittest.TestCase):
 
     def test_a_library_without_the_function_of_a_hook(self):
         """The hook is installed while the program imports the module. If the module lacks the
-function, the import still succeeds."""
+        function, the import still succeeds."""
         os.mkdir(os.path.join(self.folder.name, "safetensors"))
         for name in ("__init__", "torch"):
             with open(os.path.join(self.folder.name, "safetensors", name + ".py"), "w") as file:
@@ -469,7 +469,7 @@ function, the import still succeeds."""
 
     def test_peers_are_the_emulated_gpus(self):
         """Libraries query peer access to choose how GPUs copy: without it, they copy through the
-host."""
+        host."""
         program = self.RUNTIME + (
             "can = ctypes.c_int(-1)\nassert runtime.cudaDeviceCanAccessPeer(ctypes.byref(can), 0, 1) == 0\n"
             "nvml = ctypes.CDLL('libnvidia-ml.so.1')\nhandles = ctypes.c_void_p(), ctypes.c_void_p()\n"
@@ -540,7 +540,7 @@ host."""
         self.expect(self.plan("import torch\n"), BAD_INPUT, "never used CUDA")
 
     def test_a_full_disk(self):
-        # With a limited file size, the write fails that would fail on a full disk.
+        # A limit of the file size makes the same write fail that would fail on a full disk.
         program = ("import resource, torch\nresource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))\n"
                    "[torch.allocate(1 << 20) for _ in range(3000)]\n")
         self.expect(self.plan(program), INTERNAL, "could not be written")
@@ -579,7 +579,7 @@ host."""
 
     def test_the_port_of_ranks_is_not_ephemeral(self):
         """The system could assign a port from 32768 on to another process before rank 0 listens on
-it."""
+        it."""
         program = "import os, torch\ntorch.allocate(1 << 20)\nassert 1024 < int(os.environ['MASTER_PORT']) < 32768\n"
         self.expect(self.plan(program, "--ranks", "2"), 0)
 
@@ -594,7 +594,7 @@ it."""
 
     def test_the_first_failure_is_reported(self):
         """The launcher fails because a process that it started has failed. The report names the
-first failure, not the launcher's."""
+        first failure, not the launcher's."""
         child = "import torch\ntorch.allocate(1 << 20)\nraise ValueError(\'the cause\')"
         program = "import subprocess, sys, torch\nsubprocess.run([sys.executable, '-c', %r], check=True)\n" % child
         self.expect(self.plan(program), BAD_INPUT, "status 1: ValueError: the cause")

@@ -140,7 +140,7 @@ class PlainLoop(Toggles):
 
 class AlreadyOn(Toggles):
     """Tests programs that already have a toggle's setting. The toggle does not change the program,
-and reports this."""
+    and reports this."""
     SETTING = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
     SETTINGS = ["checkpointing", "eval-no-grad", "expandable-segments", "optimizer-impl=fused", "zero-grad-to-none", "free-gradients", "bf16"]
 
@@ -272,8 +272,8 @@ class Fit(Toggles):
         for row in answer["rows"]:
             own = self.plan(PLAIN, "--batch", row["values"][0])
             self.assertEqual((row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"]))
-        # A plan on a larger GPU would reserve more: with this budget, cached memory is released in
-        # time. So larger batches may fit than such plans suggest.
+        # The plans above are of a larger GPU and reserve more than a plan with this budget, which
+        # releases cached memory in time. So larger batches may fit than the plans above suggest.
         budget = answer["rows"][0]["needed"]
         found = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)))
         self.assertIn(found["largest"], (1, 2, 3))
@@ -297,7 +297,7 @@ class Fit(Toggles):
 
 class Warm(Toggles):
     """Tests that a plan in a fork of a process with imported packages equals a plan in a new
-process."""
+    process."""
 
     def serve(self, program, *arguments, options=()):
         socket = self.path("server/socket")
@@ -346,7 +346,7 @@ process."""
         self.assertNotIn("imports all modules again", self.stderr)
 
     def test_ranks_of_torchrun_come_from_a_server_of_their_own(self):
-        """A rank's parent tells who started it."""
+        """A rank's parent process shows who started the rank."""
         with open(self.path("rank.py"), "w") as file:
             file.write("import os, sys, torch\nrank = os.environ['RANK']\nblock = torch.empty(1 << 20, device='cuda:' + rank)\n"
                        "with open(%r + sys.argv[1] + rank, 'w') as file:\n"
@@ -366,7 +366,7 @@ process."""
         self.assertFalse(any("torch.distributed.run" in parent for parent in self.parents), self.parents)
         self.assertEqual((warm["peak"], warm["needed"]), (cold["peak"], cold["needed"]))
         ranks = []
-        for plan in ("first", "second"):  # a later server may be started from what a warm plan reports
+        for plan in ("first", "second"):  # a warm plan must report the same, because a later server may be started from its report
             with open(self.path(plan + "/modules.json")) as file:
                 rank = json.load(file)["rank"]
             ranks.append((rank["command"][:-2], rank["environment"]))  # the arguments differ
@@ -379,7 +379,7 @@ process."""
 
     def test_of_settings_of_the_allocator(self):
         """PyTorch reads these settings when CUDA is first used, which happens after the server's
-imports."""
+        imports."""
         options = ("--writable", self.folder)
         plain = self.plan(PLAIN, options=("--all-toggles", *options, "--keep", self.path("first")))
         socket = self.serve(PLAIN, options=options)

@@ -20,7 +20,7 @@ if os.environ.get("VRAMSCOPE_TEST_PYTHONPATH"):
 
 def has(module):
     """Returns whether the module is installed. Does not import it, because a torch without NVIDIA's
-libraries could not be imported."""
+    libraries could not be imported."""
     code = ("import importlib.util, os, runpy\nassert importlib.util.find_spec(%r)\n"
             "torch = os.path.dirname(importlib.util.find_spec('torch').origin)\n"
             "assert runpy.run_path(os.path.join(torch, 'version.py'))['cuda']\n" % module)

@@ -97,8 +97,8 @@ class RecordedHistory(Program):
 
 
 class Counters(Program):
-    """If the program reads PyTorch's counters, the plan shows these values next to its own figures,
-    which they do not change."""
+    """If the program reads PyTorch's counters, the plan shows these values next to its own figures.
+    The values do not change the figures."""
 
     def printed(self, word):
         return [[int(number) for number in line.split()[1:]] for line in self.stderr.splitlines() if line.startswith(word + " ")]
@@ -406,7 +406,7 @@ class Activities(Program):
 
     def test_the_process_that_watches_four_ranks_is_killed(self):
         """After the watching process is killed, no process or file is left, and the output file has
-the data that had arrived."""
+        the data that had arrived."""
         program = os.path.join(HERE, "programs", "distributed.py")
         running = subprocess.Popen(
             [VRAMSCOPE, "plan", "--writable", self.folder, "--steps", "0", "--device", "rtx-4090", "--ranks", "4", "-o", self.path("four.trace"), "--", PYTHON,
@@ -448,7 +448,7 @@ the data that had arrived."""
             have = self.json("info", trace)
             self.assertTrue(have["truncated"])
             self.assertGreaterEqual(have["allocations"], count)
-            # No launch may be missing, just as no allocation.
+            # No launch may be missing either.
             self.assertGreater(launches, 300)
             self.assertGreaterEqual(have["kernels"] + have["collectives"], launches)
             os.unlink(self.path("rank-0"))
@@ -456,7 +456,7 @@ the data that had arrived."""
 
     def test_a_plan_against_a_recording(self):
         """Compares a plan with a recording of the same program. `record` works as on a computer
-with a GPU, but the GPU is emulated."""
+        with a GPU, but the GPU is emulated."""
         program = os.path.join(HERE, "programs", "profiled.py")
         self.plan("profiled.py", options=("--steps", "0", "--device", "rtx-4090", "-o", self.path("plan.trace")))
         for name, changed in (("same", lambda text: text), ("changed", lambda text: text.replace("y += 1", "y = y + 1"))):
@@ -522,7 +522,7 @@ class Reports(Program):
 
     def test_the_model_is_the_one_that_trains(self):
         """Before the model, the program calls a module without parameters and a frozen encoder.
-Neither is the model."""
+        Neither is the model."""
         model = self.plan("encoded.py")["model"]
         self.assertEqual(model, "Head")
 
@@ -596,7 +596,7 @@ Neither is the model."""
 
 class Programs(Program):
     """Tests that unmodified programs with popular libraries complete their steps, and that
-categories are known."""
+    categories are known."""
 
     def runs(self, program, *arguments, steps=2, options=(), **environment):
         answer = self.plan(program, *arguments, options=options, **environment)
@@ -714,8 +714,8 @@ categories are known."""
 
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_measured_by_triton(self):
-        """Each plan autotunes as on a GPU, which needs memory. It does so even if an earlier run
-        has cached the result."""
+        """Each plan autotunes as on a GPU, even if an earlier run has cached the result. Autotuning
+        needs memory."""
         for _ in range(2):
             answer = self.plan("tuned.py", TRITON_CACHE_DIR=self.path("triton"))
             self.assertIn("compiled: 1\n", self.stderr)
@@ -916,7 +916,7 @@ class Recordings(Program):
 
     def test_kk(self):
         """The recording is from PyTorch 2.6. VRAMSCOPE_TEST_PYTHON_2_6 names an interpreter with
-that version."""
+        that version."""
         python = os.environ.get("VRAMSCOPE_TEST_PYTHON_2_6")
         if not python:
             self.skipTest("VRAMSCOPE_TEST_PYTHON_2_6 is not set")

@@ -4,8 +4,8 @@ requests.
 
     python3 uploads_test.py
 
-VRAMSCOPE_TEST_UPLOADS_PYTHON, VRAMSCOPE_TEST_PYTHON or else this interpreter imports the libraries,
-with VRAMSCOPE_TEST_PYTHONPATH."""
+The libraries are imported with VRAMSCOPE_TEST_PYTHONPATH, by the interpreter
+VRAMSCOPE_TEST_UPLOADS_PYTHON, else VRAMSCOPE_TEST_PYTHON, else the one that runs this test."""
 import base64
 import collections
 import http.server
@@ -68,7 +68,7 @@ class Uploads(unittest.TestCase):
 
 class StandIns(Uploads):
     """Replaces the libraries in the table of hooks with modules whose functions return a text if
-they are really called."""
+    they are really called."""
 
     def write(self, rows):
         modules = collections.defaultdict(lambda: collections.defaultdict(set))

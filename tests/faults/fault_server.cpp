@@ -25,7 +25,8 @@ FaultServer::FaultServer(const Options& options) {
   const std::string in = folder_ / "in", out = folder_ / "out";
   EXPECT_EQ(mkfifo(in.c_str(), 0600), 0);
   EXPECT_EQ(mkfifo(out.c_str(), 0600), 0);
-  // Opens the pipes for reading and writing, because opening for one of them would block.
+  // Opens the pipes for reading and writing, because opening a pipe for only one of them would
+  // block.
   to_ = open(in.c_str(), O_RDWR | O_CLOEXEC);
   from_ = open(out.c_str(), O_RDWR | O_CLOEXEC);
   pid_ = fork();

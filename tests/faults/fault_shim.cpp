@@ -120,7 +120,7 @@ _Unwind_Reason_Code OfFrame(_Unwind_Context* context, void* to) {
 
 void NoteSite(uint64_t number) {
   if (g_sites_fd == -1 || t_unwinding || environ == nullptr) return;
-  // A server notes nothing before it serves; each of its copies counts from 1.
+  // A server records no call stacks before it serves. Each of its copies counts from 1.
   if (g_report == nullptr && getenv("VRAMSCOPE_FAULT_SERVER") != nullptr) return;
   t_unwinding = true;
   if (g_sites_fd == -2) {
@@ -302,7 +302,8 @@ bool IsFile(int fd) {
   return is;
 }
 
-// Called by the destructor below, so not if a process ends with _exit or is killed by a signal.
+// Called by the destructor below, which does not run if a process ends with _exit or is killed by a
+// signal.
 void WriteCount() {
   const char* path = getenv("VRAMSCOPE_FAULT_COUNT");
   if (path == nullptr) return;
@@ -329,7 +330,7 @@ bool ReadLine(int fd, char* line, size_t size) {
   return false;
 }
 
-// Called in a copy. Starts its counts at 0. Programs that the copy starts are not affected.
+// Called in a copy. Sets the copy's counts to 0. Programs that the copy starts are not affected.
 void Become(const char* fault) {
   OpenAs(STDIN_FILENO, g_folder, "stdin", O_RDONLY);
   BeginCopy(g_folder);
@@ -346,7 +347,7 @@ void Become(const char* fault) {
   g_kind = kind;
 }
 
-// Returns only in the copies.
+// Returns only in the copies of the program, not in the server.
 void Serve(const char* folder) {
   char line[64];
   snprintf(g_folder, sizeof g_folder, "%s", folder);

@@ -20,7 +20,8 @@ namespace vramscope::test {
 namespace {
 
 constexpr uint64_t kSamples = 150;
-// Set-up is the same in all commands, so each test begins this many allocations before its end.
+// Set-up is the same in all commands, so each test begins this many allocations before the end of
+// set-up.
 constexpr uint64_t kShared = 200;
 constexpr char kOlder[] = "what was there before";
 

@@ -4,7 +4,7 @@
 
 namespace vramscope::fuzz {
 
-// Ends the program if the condition is false, which the fuzzer reports as a finding.
+// If the condition is false, ends the program. The fuzzer reports this as a finding.
 void Check(bool good, std::string_view what);
 
 }  // namespace vramscope::fuzz

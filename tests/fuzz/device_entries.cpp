@@ -10,7 +10,7 @@
 namespace vramscope::fuzz {
 namespace {
 
-// Checks those properties of a GPU that runs, the emulated platform and traces rely on.
+// Checks the properties of a GPU on which runs, the emulated platform and traces rely.
 void CheckDevice(const absl::StatusOr<run::Device>& device) {
   if (!device.ok()) {
     const std::string message(device.status().message());

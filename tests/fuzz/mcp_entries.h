@@ -6,8 +6,8 @@
 
 namespace vramscope::fuzz {
 
-// Reads the bytes at once and in pieces, which must give the same lines. Parses each line as
-// JSON-RPC.
+// Reads the bytes in one piece and in several pieces. Both must give the same lines. Parses each
+// line as JSON-RPC.
 void Mcp(const uint8_t* data, size_t size);
 
 }  // namespace vramscope::fuzz

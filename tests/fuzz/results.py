@@ -20,7 +20,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 def figures(log, leftovers):
     """Returns the figures of one target from its log. `leftovers` are the failing inputs that
-libFuzzer wrote."""
+    libFuzzer wrote."""
     ended = re.findall(r"^Done (\d+) runs in (\d+) second", log, re.MULTILINE)
     covered = re.findall(r"\bcov: (\d+) ft: (\d+) corp: (\d+)/", log)
     return {

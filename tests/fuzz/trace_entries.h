@@ -17,7 +17,8 @@ void Trace(const uint8_t* data, size_t size);
 void Batch(const uint8_t* data, size_t size);
 // Like Batch(), for an activity batch.
 void Activities(const uint8_t* data, size_t size);
-// Reads the bytes as a file: first the index, then a part that the index is used to find.
+// Reads the bytes as a file: first the index, then a part of the trace, which is found with the
+// index.
 void TraceOutline(const uint8_t* data, size_t size);
 
 // Checks what must hold for every trace, even if it was read from a damaged file.

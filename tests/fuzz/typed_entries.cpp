@@ -58,7 +58,7 @@ void Experiments(const uint8_t* data, size_t size) {
     for (const reproduce::ExperimentRun& run : experiment.runs) {
       reproduce::Values open;
       for (const std::string& name : reproduce::OpenNames(run)) open.emplace_back(name, 1);
-      // Only reads the settings. To plan the run would be too slow for a fuzzer.
+      // Only reads the settings. Planning the run would be too slow for a fuzzer.
       Taken(reproduce::SettingsOf(run, open).status());
     }
   }

@@ -40,7 +40,7 @@ def lacks(python):
 
 def requests(snapshot):
     """Returns [(action, bytes)] for all entries of the device that was used, and the entries of its
-allocations."""
+    allocations."""
     trace = next(trace for trace in snapshot["device_traces"] if trace)
     told = ("alloc", "free_completed", "segment_alloc", "segment_free", "segment_map", "segment_unmap")
     return [(entry["action"], entry["size"]) for entry in trace if entry["action"] in told], [e for e in trace if e["action"] == "alloc"]

@@ -1,6 +1,6 @@
 """Records the allocations of convolutions, attention and recurrent layers on this GPU, in a forward and
-a backward pass, by shape and type. The rules for cuDNN's workspaces in `emulated/libraries` are
-derived from such a table.
+a backward pass, by shape and type. The rules for cuDNN's workspaces in `emulated/libraries` are derived
+from a table that this script wrote.
 
     python3 cudnn_sizes.py OUT.json"""
 import gc

@@ -14,7 +14,7 @@ GROWTH, TIMES = [], {}
 
 def process_used():
     """Returns how many bytes NVML reports for this process on the GPU, or None if it reports
-nothing."""
+    nothing."""
     try:
         import pynvml
         pynvml.nvmlInit()

@@ -6,9 +6,9 @@ folders in tests/golden/gpu. Run it on the computer with the GPU:
     python3 record.py OUT --vramscope build/release/bin/vramscope [--seconds 500] [--only REGEX]
     python3 record.py --list
 
-Several processes run at once, but only one uses the GPU; the others import packages or write files
-meanwhile. Needs torch with CUDA. Some entries also need transformers 4.57, peft 0.17 or torchvision; if
-a package is missing, OUT/summary.json states that."""
+Several processes run at the same time, but only one at a time uses the GPU; meanwhile, the others
+import packages or write files. Needs torch with CUDA. Some entries also need transformers 4.57, peft
+0.17 or torchvision; if a package is missing, OUT/summary.json states that."""
 import argparse
 import fcntl
 import gc

@@ -98,7 +98,7 @@ def segments(layers, mode, together, form):
 
 def of_module(module, forward, form, *inputs, **named):
     """As in transformers, checkpoints only during training. Binds keyword arguments in advance, because a re-entrant checkpoint does
-    not accept them. Without an input that requires a gradient, a re-entrant checkpoint would pass no gradients, so none is used."""
+    not accept them. Without an input that requires a gradient, a re-entrant checkpoint would pass no gradients, so no checkpoint is used then."""
     leads_on = not form["use_reentrant"] or any(torch.is_tensor(given) and given.requires_grad for given in inputs)
     if not module.training or not leads_on:
         return forward(*inputs, **named)

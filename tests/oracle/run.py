@@ -50,7 +50,7 @@ def settings_of(row):
 
 def has_packages(python):
     """Returns whether the packages are installed. Does not import torch, because NVIDIA's libraries
-are missing here."""
+    are missing here."""
     code = ("import importlib.metadata as m, importlib.util as u; "
             "assert u.find_spec('torch') and m.version('transformers') == %r" % TRANSFORMERS)
     return call([python, "-c", code])[0].returncode == 0
@@ -91,7 +91,7 @@ def name_of(row):
 
 def plan_both(arguments, row, folder):
     """Plans the row with the loop and with the program. Returns the problem (or None), and the
-seconds that each plan took."""
+    seconds that each plan took."""
     settings = settings_of(row)
     config = os.path.join(folder, "config.json")
     with open(config, "w", encoding="utf-8") as file:

@@ -1,6 +1,6 @@
-"""Tests the package formats (packaging/package.py). Their bytes do not depend on the place and time of
-the build. If the wheel's program cannot run, it prints what it needs. Uses a small generated tree;
-symbol_versions_test and install_test use the real tree."""
+"""Tests the package formats (packaging/package.py). The bytes of packages must not depend on the place
+and time of the build. If the wheel's program cannot run, it must print what it needs. Uses a small
+generated tree; symbol_versions_test and install_test use the real tree."""
 import contextlib
 import io
 import os
@@ -59,7 +59,7 @@ class Forms(unittest.TestCase):
 
     def check_same(self, form):
         """Checks that packages are the same if they are made in another folder, with another umask,
-and at another time."""
+        and at another time."""
         first = self.made(form, form + "-first", 0o022, 1_600_000_000)
         second = self.made(form, form + "-second", 0o077, time.time() - 5)
         self.assertEqual(first.name, second.name)
@@ -118,7 +118,7 @@ and at another time."""
 
     def start(self, **replaced):
         """Runs the wheel's script at the path where pip would install it. First replaces texts in
-the script."""
+        the script."""
         text = (installed.SOURCE / "packaging/wheel_script.sh").read_text().replace("@VERSION@", "1.2.3")
         for old, new in replaced.items():
             before = text

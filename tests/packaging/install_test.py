@@ -91,7 +91,7 @@ class Root:
         self.mounts = []
 
     def run(self, command, root=False, **environment):
-        """(status, output, seconds)"""
+        """Runs the command in the system. Returns (status, output, seconds)."""
         start = time.monotonic()
         user = [] if root else ["--userspec=%d:%d" % (USER, USER)]
         done = subprocess.run(["chroot", *user, str(self.path), "/usr/bin/env", "-i", "HOME=/home/u", "PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin",
@@ -182,8 +182,8 @@ def with_wheel(root, report, torch):
 
 def with_user_and_conda(root, report):
     """Tests `pip install --user`. Also tests a prefix that looks like an activated conda
-    environment, because conda itself is not on PyPI: it has its own Python, and its lib folder,
-    which LD_LIBRARY_PATH names, contains libstdc++ and Qt."""
+    environment, because conda itself is not on PyPI. The prefix has its own Python, and its lib
+    folder, which LD_LIBRARY_PATH names, contains libstdc++ and Qt."""
     suite, wheel = root.suite, next((root.path / "dist").glob("*.whl")).name
     status, out, _ = root.run("s/bin/python -m pip install --no-index --user /dist/%s && .local/bin/vramscope --version && "
                               "rm -r .local/bin/vramscope .local/lib" % wheel)  # this pip does not uninstall outside its environment
@@ -239,8 +239,8 @@ def with_network(root, report, how):
 
 
 def too_old(root, report):
-    """Tests that a system that is too old prints a readable message instead of the loader's error.
-"""
+    """Tests that a system that is too old prints a readable message instead of the loader's
+    error."""
     archive = next((root.path / "dist").glob("*.tar"), None)
     starts = [archive and "tar xf /dist/%s && %s/bin/vramscope --version" % (archive.name, archive.name.removesuffix(".tar"))]
     starts += ["/dist/%s --version" % image.name for image in (root.path / "dist").glob("*.AppImage")]
@@ -268,7 +268,7 @@ def with_appimage(root, report):
 
 def list_of_files(wheel, report):
     """Checks that the SPDX document lists every file of the wheel, and that everything it refers to
-exists."""
+    exists."""
     with zipfile.ZipFile(wheel) as archive:
         tree = "vramscope/_bundle/"
         own = tree + "share/doc/vramscope/vramscope.spdx.json"

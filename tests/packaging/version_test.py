@@ -28,7 +28,7 @@ class Version(unittest.TestCase):
 
 class Descriptions(unittest.TestCase):
     """Compares the descriptions (for example of the manual page) with --help. CLI11 generates
---help from the same declarations."""
+    --help from the same declarations."""
 
     @classmethod
     def setUpClass(cls):

@@ -2,9 +2,9 @@
 
     vramscope plan --device l40s --steps 0 -- python peft_methods.py LORA r=32 lora_alpha=64
 The comparison publishes the maximum of reserved memory, including evaluations. Its batches are grouped in buckets of
-twenty, longest first. A step's results are kept until the next step has computed its own. Lengths are not published,
-but are the same for all methods (same seed and order). So the longest length was fitted to one result (LoRA, rank 32:
-with 686, the planned peak equals the published one to the byte) and is used for all methods.
+twenty batches, the longest batch first. A step's results are kept until the next step has computed its own. Lengths
+are not published, but are the same for all methods (same seed and order). So the longest length was fitted to one
+result and is used for all methods: with 686, the planned peak of LoRA with rank 32 equals the published one to the byte.
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """One optimizer step of Qwen3.5's language model in bfloat16 (text alone, linear attention by transformers' own PyTorch code),
-full training or LoRA, as FakeGPU's documentation measures it. Prints the peaks of forward, backward and step, with resets
-between.
+full training or LoRA, as FakeGPU's documentation measures it. Prints the peaks of forward, backward and step, and resets the
+counter between them.
 
     qwen_fine_tuning.py 0.8b|2b [--lora] [--checkpoint] [--accumulate 2] [--tokens 16]
 """

@@ -43,7 +43,7 @@ def main():
         model.set_num_output_chunks(loss_function.num_output_chunks)
     if arguments.compile:
         training.compile_model(model, verbose=False)
-        # torchtune's full fine-tuning recipe ignores the return value of compile_loss(), so this program does too. Therefore a chunked loss is compiled, which is done in place, but CrossEntropyLoss is not.
+        # torchtune's full fine-tuning recipe ignores the return value of compile_loss(), so this program does too. As a result, a chunked loss is compiled, because it is compiled in place, but CrossEntropyLoss is not.
         training.compile_loss(loss_function, verbose=False)
     if arguments.checkpoint:
         training.set_activation_checkpointing(model, auto_wrap_policy={modules.TransformerSelfAttentionLayer})

@@ -104,7 +104,7 @@ class Client {
       decoder_.Append(std::string_view(buffer, static_cast<size_t>(n)));
     }
   }
-  // Reads frames up to the next RunEnded and returns that. Feeds trace frames to `assembler`.
+  // Reads frames up to the next RunEnded and returns it. Feeds trace frames to `assembler`.
   std::optional<proto::RunEnded> UntilEnded(trace::TraceAssembler* assembler = nullptr) {
     while (auto frame = Next()) {
       if (frame->type == FrameType::kRunStarted) {
@@ -162,7 +162,7 @@ class FakeWorker {
   }
 
   std::atomic<bool> hold{false};
-  std::atomic<bool> deaf{false};  // a run that is held by `hold` does not check for cancellation
+  std::atomic<bool> deaf{false};  // while `hold` makes a run wait, it ignores cancellation
   std::atomic<int> runs{0};
   int exit_status = -1;
 
@@ -230,7 +230,8 @@ TEST(Worker, NewerRunCancelsOlderOnes) {
   client.Shutdown();
 }
 
-// At most 64 requests wait; the next removes the oldest. Its run must also be reported as ended.
+// At most 64 requests wait. One more request removes the oldest one, whose run must also be
+// reported as ended.
 TEST(Worker, EveryRequestedRunEnds) {
   constexpr uint64_t kRuns = 80;
   Client client;

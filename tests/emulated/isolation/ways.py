@@ -76,7 +76,7 @@ def gone(path):
 
 
 def tree(folder):
-    """All names below the folder."""
+    """Returns all names below the folder."""
     return sorted(os.path.relpath(os.path.join(base, name), folder) for base, folders, files in os.walk(folder) for name in folders + files)
 
 
@@ -773,8 +773,7 @@ def loaded_library():
 
 @way
 def calls_of_the_kernel():
-    # Makes system calls directly, as code does that does not use the C library, such as Rust's
-    # rustix.
+    # Makes system calls directly, like code that does not use the C library, such as Rust's rustix.
     import platform
     if platform.machine() != "x86_64":
         return

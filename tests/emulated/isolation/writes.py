@@ -34,7 +34,7 @@ def replaced(escape):
 
 def paths_of(call, arguments):
     """Yields the paths that the call may change. Relative paths stay relative if their folder is
-unknown."""
+    unknown."""
     if call in DESCRIPTORS or (call == "utimensat" and STRING.search(arguments) is None):
         match = FOLDER.match(arguments)
         if match is None or not match.group(1).startswith("-"):  # -1 is not a file
@@ -62,7 +62,7 @@ def is_within(path, folders):
 
 def outside(lines, folders):
     """Returns the calls that may change a path outside the folders, and the number of calls that
-may change any path."""
+    may change any path."""
     found, count, last = [], 0, {}  # last: the unfinished call of each process
     for line in lines:
         match = LINE.match(line)

@@ -68,7 +68,7 @@ def trains(model):
     if loss > 1e4 or math.isnan(loss):
         raise RuntimeError("diverged")
     Watched().compare(model)
-    assert output.max().item() == 0  # no comparison above excludes 0
+    assert output.max().item() == 0  # an unknown value is read as 0, because no comparison above excludes 0
     return output
 
 

@@ -66,7 +66,7 @@ def images():
 
 
 def padding():
-    """Images that are all zeros count as padding of a batch. Computed images must not count as such."""
+    """Images that are all zeros count as padding of a batch. Computed images must not count as padding."""
     pixels = torch.randn(3, 4, 64, 64, device="cuda").half().view(12, 64, 64)
     real = (pixels == 0.0).sum(dim=(-1, -2)) != pixels[0].numel()
     assert any(real) and pixels[real].shape == (12, 64, 64) and pixels[pixels == 0.0].shape == (12 * 64 * 64,)

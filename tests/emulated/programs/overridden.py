@@ -1,5 +1,5 @@
-"""Classes, modes, torch.fx, fake copies and pickle, which look for torch's functions by identity. Prints what they did not
-find."""
+"""Uses classes, modes, torch.fx, fake copies and pickle, all of which look for torch's functions by identity. Prints what
+they did not find."""
 import copy
 import pickle
 

@@ -1,4 +1,4 @@
-"""A program that sets its own allocator, as programs do to share one with other libraries. --usual: uses PyTorch's."""
+"""A program that sets its own allocator, as programs do that share an allocator with other libraries. --usual: uses PyTorch's allocator."""
 import sys
 
 import torch

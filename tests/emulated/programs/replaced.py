@@ -1,4 +1,4 @@
-"""A program that trains and then becomes itself again with a larger model (os.exec*), as programs do that restart after a change."""
+"""A program that trains and then replaces itself with a new run of itself (os.exec*) with a larger model, like programs that restart after a change."""
 import os
 import sys
 

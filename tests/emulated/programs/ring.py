@@ -1,5 +1,5 @@
-"""Three ranks pass numbers around a ring. Each posts the receive before the send: in a batch, and alone through communicators of two ranks that
-exist already (a receive alone that creates its communicator waits for the other rank, on a GPU as well)."""
+"""Three ranks pass numbers around a ring. Each rank posts its receive before its send. First, both are in a batch. Then they are separate and use communicators of two ranks that exist already,
+because a separate receive that creates its communicator waits for the other rank, on a GPU as well."""
 import torch
 import torch.distributed as dist
 

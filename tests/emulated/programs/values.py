@@ -88,10 +88,10 @@ def main():
     address = places.data_ptr()
     del places
     others = [torch.empty(100, dtype=torch.long, device="cuda").random_(100) for _ in range(64)]  # these tensors reuse memory whose old contents were known
-    assert any(other.data_ptr() <= address < other.data_ptr() + 1024 for other in others)  # any of them, since the order in which PyTorch reuses free blocks depends on its version
+    assert any(other.data_ptr() <= address < other.data_ptr() + 1024 for other in others)  # one of them is enough, because the order in which PyTorch reuses free blocks depends on its version
     assert not any(any(other.tolist()) for other in others)
     del others
-    for count in (1000, 3_000_000):  # one block of threads counts the true elements, or many do
+    for count in (1000, 3_000_000):  # the true elements are counted by one block of threads or by many
         weights = torch.ones(count, 4, device="cuda", requires_grad=True)
         every, some = torch.randn(count, device="cuda") > 0, torch.arange(count) % 4 == 0
         for mask, rows in ((every, count), (some.cuda(), count // 4), (torch.arange(count).cuda() % 4 == 0, count // 4 if count == 1000 else count)):

@@ -1,5 +1,5 @@
 """Functions that write known values into a tensor of the program: `out=`, and methods that change their tensor. The results must be those of the
-CPU; results of unknown values must not be taken for what the tensor contained before."""
+CPU; if a result is unknown, the tensor's earlier contents must not be taken for it."""
 import torch
 
 

@@ -187,7 +187,7 @@ def images(folder, captions):
 
 def torchtune(folder):
     """Writes an empty checkpoint and the ranks of a tokenizer, like the files that torchtune needs
-for Llama 3.2 1B."""
+    for Llama 3.2 1B."""
     width, inner, heads, words = 2048, 8192, 512, 128256
     shapes = {"model.embed_tokens.weight": [words, width], "model.norm.weight": [width]}
     for i in range(16):

@@ -4,11 +4,10 @@ toggle saves, and whether the same change, written into the script by hand, has 
     python3 prepare.py WORK
     python3 run.py VRAMSCOPE --work WORK --sources SOURCES --path env=FOLDER:FOLDER... --results docs/results/data/programs.json
 
-Run it by hand: it takes an hour and needs packages that are not installed (programs.json lists their
-versions). SOURCES contains a folder for each repository, at the commit in programs.json. `--path`
-sets the PYTHONPATH of programs with that environment. Results are written after every program, and
-programs with results are not planned again. `--most 2` plans at most two toggles of each program for
-which a change by hand exists. `--toggles a,b` plans only these toggles, and `--fit` only runs the
+Run it by hand: it takes an hour and needs packages that are not installed (programs.json lists their versions). SOURCES contains a
+folder for each repository, at the commit in programs.json. `--path` sets the PYTHONPATH of the programs that use the named
+environment. Results are written after every program, and programs with results are not planned again. `--most 2` plans at most two
+toggles of each program for which a change by hand exists. `--toggles a,b` plans only these toggles, and `--fit` only runs the
 search, for `--patience` seconds at most; both add to the existing results. tests/results.py writes docs/results/programs.md from the
 results."""
 import argparse

@@ -32,7 +32,7 @@ from table import Table
 
 def judge(program, table, path, name, seed, parts):
     """Compares all figures of one file. Returns the model built from the file, or None if this is
-not possible."""
+    not possible."""
     try:
         value, cut = reading.load(path)
     except reading.Skip as skip:

@@ -13,8 +13,9 @@ SEGMENT_ACTIONS = ("segment_alloc", "segment_free", "segment_map", "segment_unma
 
 
 def _block_changes(view):
-    """Returns sorted (entry, whether the block begins, block) of a view. If the free of a block is
-    missing, an alloc ends it; there, the end comes before the begin of the new block."""
+    """Returns the changes of blocks in a view, sorted: (entry, whether the block begins, block). If
+    the free of a block is missing, an alloc ends it; there, the end comes before the begin of the
+    new block."""
     changes = []
     for b in view.device.blocks:
         if b.born >= view.first:
@@ -74,7 +75,7 @@ class Exports:
 
     def _tail_is(self, figure, ours, truth, start):
         """Checks that `ours` ends with the values in `truth`, and that the value before them is
-`start`."""
+        `start`."""
         tail = ours[len(ours) - len(truth):] if truth else []
         self.check(figure, len(tail), len(truth))
         bad = [(i, o, t) for i, (o, t) in enumerate(zip(tail, truth)) if o != t]

@@ -15,7 +15,7 @@ CPP = [("??", 0, "torch::unwind::unwind()"),
 
 def stacks():
     """Returns the stacks of a training program: of forward, backward (without Python frames) and
-the optimizer, and None."""
+    the optimizer. Also contains None, for no stack."""
     def frames(rows):
         return [{"filename": f, "line": n, "name": name} for f, n, name in CPP + rows]
 
@@ -269,7 +269,7 @@ def _old_state(rng):
 
 def _stopped_early(rng):
     """Returns a snapshot that was written after the recording was stopped. Blocks were freed in
-between."""
+    between."""
     p = Program(rng)
     p.run(300, empties=0)
     recorded = len(p.allocators[0].entries)
@@ -305,7 +305,7 @@ SHAPES = [_plain, _cut_ring, _pending, _pending_cut, _expandable, _expandable_cu
 
 
 def make(number, seed):
-    """(name, generating Program, snapshot)"""
+    """Returns (name, generating Program, snapshot)."""
     shape = SHAPES[number % len(SHAPES)]
     program, value = shape(random.Random(f"{seed}/{number}"))
     return f"made_{number:03}{shape.__name__}", program, value

@@ -23,7 +23,7 @@ def unsigned(address):
 
 class Block:
     """An allocation that lives from entry `born` (-1: it is older than the trace) to entry `freed`
-(or NEVER)."""
+    (or NEVER)."""
     __slots__ = ("address", "asked", "size", "born", "requested", "freed", "frames", "stream",
                  "small", "exact", "at_end")
 
@@ -41,7 +41,7 @@ class Block:
 
 class Segment:
     """Memory from one cudaMalloc, or a range of an expandable segment that is mapped at the end of
-the trace."""
+    the trace."""
     __slots__ = ("address", "size", "stream", "small", "expandable", "mempool", "born", "freed")
 
     def __init__(self, address, size, stream=0, small=False, expandable=False, mempool=0):
@@ -273,8 +273,8 @@ class Device:
 
     def _first_size_of_older(self, b):
         """Sets the size of a block that is older than the trace and is freed in it. If the gap
-        after the block is too small for a free block of the large pool, the gap must be its tail.
-        Otherwise, assumes that it has no tail."""
+        after the block is too small for a free block of the large pool, the gap must be the block's
+        tail (a remainder that was not split off). Otherwise, assumes that the block has no tail."""
         b.size = self.rules.rounded(b.asked)
         b.small = b.size <= SMALL_SIZE
         if not self.rules.may_hide_a_tail(b.size, b.small):
@@ -315,7 +315,7 @@ class Device:
 
     def _displace(self, k, address, size):
         """Ends the blocks at these addresses, because they must have been freed before entry `k`.
-The file does not say when."""
+        The file does not say when."""
         i = bisect.bisect_right(self._order, address) - 1
         if i >= 0:
             b = self._at[self._order[i]]
@@ -434,7 +434,7 @@ class Snapshot:
 
     def in_order(self):
         """Returns the (device, entry) pairs of all devices, sorted by time. Keeps the order of the
-entries of each device."""
+        entries of each device."""
         rows = []
         for number, device in self.devices.items():
             latest = 0

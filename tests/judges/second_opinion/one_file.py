@@ -205,7 +205,7 @@ class OneFile:
     # -- times -----------------------------------------------------------------------------------
     def moments(self, view, events, most=3):
         """Returns the (vramscope's event, entry) pairs to check: a random sample, and the last
-pair."""
+        pair."""
         picked = self.random.sample(events, min(most, len(events)))
         return picked + events[-1:] if events else []
 
@@ -300,7 +300,7 @@ pair."""
         uses = {}
         live = {}
         changes = []
-        state = info["content"] == "state"  # all blocks of a state are older
+        state = info["content"] == "state"  # in a state, all blocks are older than the trace
         for b in view.older() if state else []:
             changes.append((b.born, 1, view.sites.key(b.frames, older=True), b))
         for b in view.born():
@@ -343,7 +343,7 @@ pair."""
 
     def _end_ns(self, view):
         """Returns the end of vramscope's trace: the time of the last entry or annotation of the
-visible devices."""
+        visible devices."""
         alone = bool(view.options)
         devices = [view.device] if alone else self.snapshot.devices.values()
         times = [e[4] for d in devices for e in d.entries if e[4] is not None]

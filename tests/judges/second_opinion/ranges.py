@@ -5,7 +5,7 @@ from one_file import View, devices_with_memory
 
 def parts(one, most):
     """Returns parts of the file as (first entry, last entry): random ranges, the first half, and
-the last tenth."""
+    the last tenth."""
     n = one.snapshot.entries
     if n < 4:
         return []

@@ -52,7 +52,7 @@ class _Salvage(pickle._Unpickler):  # unlike the C implementation, this one has 
     @staticmethod
     def _fill(target, items):
         """Adds keys and values to a dictionary. An item where a key should be belongs to the last
-list."""
+        list."""
         last = None
         waiting = iter(items)
         for item in waiting:

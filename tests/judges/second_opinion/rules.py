@@ -10,7 +10,7 @@ NO_LIMIT = 1 << 63
 
 def _settings_of(text):
     """Returns the settings of PYTORCH_CUDA_ALLOC_CONF as {key: text}. Keeps lists in brackets as
-one text."""
+    one text."""
     out, depth, item = {}, 0, ""
     for c in text + ",":
         depth += (c == "[") - (c == "]")
@@ -60,5 +60,5 @@ class Rules:
 
     def may_hide_a_tail(self, size, small):
         """Returns whether a block of that size may include a remainder that the allocator did not
-split off."""
+        split off."""
         return not small and not self.expandable

@@ -1,6 +1,7 @@
 """Allocations with the same Python frames, autograd node and innermost operator have one call site
-(profiler/explain/README.md). A stack without any of these is identified by all its functions. All
-blocks without a stack have one site, and all older blocks without a stack have another."""
+(profiler/explain/README.md). A stack without any of these is identified by all its functions.
+Blocks without a stack that the trace allocates have one site, and blocks without a stack that are
+older have another."""
 import re
 
 NODE = re.compile(r"torch::autograd::(.*?)::apply\(")

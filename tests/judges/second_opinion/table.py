@@ -81,6 +81,6 @@ def _short(value):
 
 def both_ways(ours, truth):
     """Returns the elements that only `ours` has and those that only `truth` has, for a readable
-message."""
+    message."""
     a, b = collections.Counter(ours), collections.Counter(truth)
     return sorted((a - b).elements(), key=str), sorted((b - a).elements(), key=str)

@@ -17,7 +17,7 @@ def pairs_of(a, b):
 
 def device_to_show(snapshot):
     """Returns the first device that ran out of memory. If there is none, returns the device with
-the highest peak."""
+    the highest peak."""
     for number, k in snapshot.in_order():
         if snapshot.devices[number].entries[k][0] == "oom":
             return snapshot.devices[number]

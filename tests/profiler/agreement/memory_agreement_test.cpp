@@ -587,7 +587,8 @@ std::vector<RandomDevicesOptions> Recordings() {
   return all;
 }
 
-// The test above skips replays with differences. Some replays must have none, or it tests nothing.
+// The test above skips replays with differences. Some replays must have no differences, or the test
+// above tests nothing.
 TEST(AgreementOfReplays, SomeRandomRecordingsReplayWithoutDifferences) {
   int all = 0, without_differences = 0;
   for (const RandomDevicesOptions& options : Recordings()) {

@@ -1,6 +1,6 @@
 // Recordings of several independent devices with the same addresses. Each device has its own
-// allocator model, all with the same first address, so that addresses, pages of expandable segments
-// and private pools have equal numbers on all devices.
+// allocator model, and all models have the same first address. So addresses, pages of expandable
+// segments and private pools have equal numbers on all devices.
 #pragma once
 
 #include <cstdint>

@@ -412,7 +412,7 @@ TEST(Analysis, PyTorchCounterExcludesPendingFrees) {
   EXPECT_EQ(MostByCounter(*t), 1024u);
 }
 
-// If an allocation names no operator (as in a compiled graph), it belongs to the open one.
+// If an allocation names no operator (as in a compiled graph), it belongs to the open operator.
 TEST(Analysis, AllocationWithoutOpBelongsToTheOpenOp) {
   trace::TraceBuilder b;
   ASSERT_TRUE(b.AddStrings(0, std::vector<std::string>{"", "aten::mm", "aten::add"}).ok());

@@ -14,7 +14,7 @@ struct RandomTraceOptions {
   int steps = 3;
   int micro_batches = 2;
   int layers = 6;         // modules in a forward pass
-  int ops_per_layer = 8;  // each has two allocations, most of which are freed at once
+  int ops_per_layer = 8;  // each makes two allocations; most are freed within the op
   uint64_t device_memory_bytes = 0;
   bool expandable = false;  // expandable_segments:True
   bool segments = true;     // if false, addresses belong to no segment, as with the cpu backend
@@ -22,9 +22,9 @@ struct RandomTraceOptions {
   bool slices = true;       // module and op slices
 };
 
-// The trace contains allocations, both events of each free (sometimes far apart), retags,
-// allocations and frees of segments, phases, steps, micro-batches, modules and ops on two threads,
-// and both training markers.
+// The trace contains allocations, the request and the completion of each free (sometimes far
+// apart), changes of category, segment allocations and frees, slices (phases, steps, micro-batches,
+// modules, and ops, on two threads), and the markers of the begin and the end of the training.
 std::shared_ptr<const trace::Trace> MakeRandomTrace(const RandomTraceOptions& options);
 
 }  // namespace vramscope::analysis

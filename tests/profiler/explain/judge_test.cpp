@@ -1,5 +1,5 @@
-// Compares the pages' figures with a simple computation, which shares no code with the code under
-// test. It applies each event to maps of blocks and segments.
+// Compares the figures of explain's pages with a simple computation, which shares no code with the
+// code under test: it applies each event to maps of blocks and segments.
 #include <gtest/gtest.h>
 
 #include <algorithm>

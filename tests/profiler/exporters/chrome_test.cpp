@@ -70,7 +70,7 @@ void ExpectNesting(const json& file) {
 void ExpectCountersAddUp(const json& file) {
   std::map<std::string, int64_t> now;
   int64_t allocated_by_instants = 0;
-  bool waits = false;  // after an instant: its `allocated` counter follows its category's counter
+  bool waits = false;  // after an instant, until its `allocated` counter was read
   for (const json& event : file["traceEvents"]) {
     if (event["ph"] == "i" && event["name"] == "[memory]") {
       allocated_by_instants += event["args"]["Bytes"].get<int64_t>();

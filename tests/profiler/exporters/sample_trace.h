@@ -47,8 +47,8 @@ class TraceMaker {
   uint32_t segments_ = 0;
 };
 
-// Returns two training steps with all kinds of slices, a retag, a second thread, a freed
-// segment.
+// Returns two training steps with all kinds of slices, a change of category, a second thread, and a
+// freed segment.
 std::shared_ptr<const trace::Trace> SmallTrace();
 // Returns a valid random trace that does not look like training. Depends only on the arguments.
 std::shared_ptr<const trace::Trace> RandomTrace(uint32_t seed, int events);

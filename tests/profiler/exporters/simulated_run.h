@@ -1,6 +1,6 @@
 // Simulates a small training run on the project's allocator model, and records it as a plan would:
-// parameters, and steps of forward, backward and optimizer. Retags set the categories of
-// activations and gradients.
+// parameters, and steps of forward, backward and optimizer. The categories of activations and
+// gradients are set by later changes of category (kRetag events).
 #pragma once
 
 #include <cstdint>

@@ -130,7 +130,7 @@ TEST(Snapshot, WritesPhasesAndStepsAsAnnotations) {
   EXPECT_EQ(marks.back(), "END ProfilerStep#1");
 }
 
-// In a plan, hundreds of events may be in the same microsecond, as may be the begin of a phase.
+// In a plan, hundreds of events and the begin of a phase may be in the same microsecond.
 TEST(Snapshot, EntriesStayOnTheirSideOfAPhaseBoundary) {
   TraceMaker maker;
   maker.At(5000);

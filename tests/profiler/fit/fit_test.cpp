@@ -216,7 +216,8 @@ TEST(Fit, ProposesAFittingStartUnchangedAndFasterRuns) {
   EXPECT_TRUE(fitted->start_fits);
   ExpectSound(*fitted, start, 24 * kGiB);
   for (const Proposal& proposal : fitted->proposals) EXPECT_TRUE(proposal.fits);
-  // Only moves that change the training are faster: autocast alone, or, faster still, LoRA with it.
+  // Only moves that change the training are faster: autocast alone, or, faster still, LoRA with
+  // autocast.
   ASSERT_GE(fitted->proposals.size(), 2u);
   EXPECT_TRUE(fitted->proposals[0].settings.empty());
   EXPECT_EQ(fitted->proposals[0].planned.step_ms, fitted->start.step_ms);

@@ -74,7 +74,7 @@ TEST(LeaveOut, TriesAgainWithoutAMemberThatDidHarm) {
   EXPECT_EQ(left->members, Members({2}));
 }
 
-// If one technique requires another, the second can be left out once the first was.
+// If technique 1 requires technique 0, then 0 can be left out only after 1 was left out.
 TEST(LeaveOut, TriesAgainWhatCouldNotBePlanned) {
   Plans plans{.needs = {{{0, 1, 2}, 7}, {{0, 2}, 8}, {{2}, 9}, {{0, 1}, 20}, {{0}, 20}, {{}, 20}}};
   const auto left = plans.LeaveOut({0, 1, 2}, 1);  // 1 requires 0

@@ -294,7 +294,7 @@ TEST(Switches, FirstLeavesOutWhatChangesTheTraining) {
   p.Expect(3);
   for (const char* name : {"a", "b"}) {
     p.Add(name, Changes::kNothing, 0, 1.0);
-    p.Expect(2);  // too little to be tried without the first one
+    p.Expect(2);  // too little for both to be tried without "lora"
   }
   p.needs = [](const SwitchSet& set) {
     return 30 - (Has(set, 0) ? 3.0 : 0) - (Has(set, 1) ? 3.5 : 0) - (Has(set, 2) ? 3.5 : 0);

@@ -218,7 +218,7 @@ TEST_F(IncompleteRecordings, ReadsTruncatedSnapshotUpToItsLastEntry) {
 }
 
 TEST_F(IncompleteRecordings, RollsBackTheEndStateOfATruncatedFile) {
-  // At the last entry of its first half, the whole file must have the state that the half has.
+  // The first half of the file must end with the state that the whole file has at the same entry.
   const Json s = ManyEntries(400);
   const std::string bytes = ToPickle(s);
   OpenOptions part;
@@ -232,7 +232,7 @@ TEST_F(IncompleteRecordings, RollsBackTheEndStateOfATruncatedFile) {
   at.AdvanceTo(whole->recording_begin + 1 + entries);
   EXPECT_EQ(AtEnd(*cut).allocated, at.sums().allocated);
   EXPECT_EQ(AtEnd(*cut).reserved, at.sums().reserved);
-  // A range of the remaining entries equals the same range of the whole file.
+  // A range of entries of the first half must equal the same range of the whole file.
   part.first_entry = 20;
   part.last_entry = 39;
   const TracePtr of_cut = Open(bytes.substr(0, bytes.size() / 2), part);
@@ -337,7 +337,8 @@ TEST_F(IncompleteRecordings, EveryReaderStopsAtTheMemoryLimit) {
       EXPECT_THAT(std::string(status.message()), HasSubstr("of host memory, which is the limit"));
       EXPECT_THAT(std::string(status.message()), HasSubstr("; "));  // followed by a remedy
     }
-  // A range needs less memory than the file. If even that exceeds the limit, the error is the same.
+  // A range needs less memory than the file. If even the range exceeds the limit, the error is the
+  // same.
   options.first_entry = 10;
   options.last_entry = 20;
   const absl::Status part = Error(EntriesPickle(60'000), options);

@@ -88,7 +88,8 @@ std::vector<std::string> Frames(const Recording& r, trace::StackId stack) {
   return frames;
 }
 
-// Returns a step as Kineto records it on a GPU. As there, events are sorted by kind, not by time.
+// Returns a step as Kineto records it on a GPU. As in Kineto's files, events are sorted by kind,
+// not by time.
 File Step() {
   File f;
   f.Span("user_annotation", "ProfilerStep#3", 0, 100);

@@ -245,7 +245,7 @@ TEST(Pickle, BoundsTheMemoByTheFileSize) {
 }
 
 TEST(Pickle, AppendingOneByOneTakesLittleMemory) {
-  // Each append would make another stack, in all 200,000 stacks of up to 100,000 frames.
+  // If each append made another stack, there would be 200,000 stacks of up to 100,000 frames.
   std::string bytes = kStart +
                       "}\x94(\x8c\x04"
                       "line\x94K\x01u]\x94"s;

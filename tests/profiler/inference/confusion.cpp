@@ -6,8 +6,8 @@
 //   inference_confusion [--rules] --cuts RUN.trace...
 //
 // --cuts prints the percentage of the peak that is inferred correctly in recordings with missing
-// entries. They end after a share of the entries (of all, or from the second step on), or begin
-// after it.
+// entries. A recording ends after a share of all entries, or after a share of the entries from the
+// second step on, or begins after a share of all entries.
 #include <fmt/format.h>
 
 #include <array>

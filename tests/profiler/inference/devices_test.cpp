@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(
                        ::testing::Bool(),
                        ::testing::Values("gpt2-adamw", "gpt2-sgd", "llama-3.2-1b-lora")));
 
-// In data parallelism, two devices do the same at the same time. They share the host's steps.
+// In data parallelism, two devices do the same work at the same time. Both have the host's steps.
 TEST(DevicesTogether, SameWorkloadOnTwoDevicesSharesSteps) {
   const Stripped run = GoldenRun("gpt2-adamw", Frames::kPythonCpp, false);
   const Interleaved both = testing::Interleave(run, run);

@@ -126,7 +126,8 @@ TEST_P(GrowingKvCache, FindsCacheOfGenerate) {
     ExpectCaches(c.time, 0.95);
     EXPECT_TRUE(Confusion::Exact(c.peak, Category::kParameter));
     EXPECT_THAT(labels.rule, ::testing::Contains(stacks ? kStackKvCache : kLifeKvCache));
-    // Blocks allocated for the prompt are not a cache at first, so they must be retagged.
+    // Blocks allocated for the prompt are not a cache at first, so their category must change
+    // later.
     EXPECT_FALSE(labels.retags.empty());
   }
 }
@@ -195,7 +196,7 @@ TEST(KvCache, FindsCachesAllocatedByServingEngines) {
   }
 }
 
-// The code of a cache also allocates blocks that it frees at once, such as dequantised weights.
+// The code of a cache also allocates blocks that it frees immediately, such as dequantised weights.
 TEST(KvCache, TemporariesOfCacheCodeAreNotKvCache) {
   Program p;
   Load(p, {});

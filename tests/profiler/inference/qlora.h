@@ -1,7 +1,8 @@
 // Simulates how peft and bitsandbytes train LoRA on a 4-bit base model with the sizes of TinyLlama.
-// Weights are uint8 and have half a byte per element, a quantised absmax, and the absmax of that.
-// Norms and embeddings are fp32 (prepare_model_for_kbit_training). Each projection has adapters A
-// and B. Each matrix product, in forward and backward, dequantises its weight into a temporary.
+// Weights are uint8 and have half a byte per element, a quantised absmax, and the absmax with which
+// that absmax is quantised. Norms and embeddings are fp32 (prepare_model_for_kbit_training). Each
+// projection has adapters A and B. Each matrix product, in forward and backward, dequantises its
+// weight into a temporary.
 #pragma once
 
 #include <cstdint>

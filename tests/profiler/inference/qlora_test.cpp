@@ -52,7 +52,7 @@ class QloraTest : public ::testing::TestWithParam<std::tuple<bool, bool, uint32_
                                             row[static_cast<size_t>(Category::kTemporary)]) /
                                                Confusion::Total(c.time);
   }
-  // Returns the bytes of all adapters' moments plus those of batches, which look alike.
+  // Returns the bytes of all adapters' moments plus the bytes of batches, which look like moments.
   static double MaxStateBytes(const Qlora& run) {
     constexpr uint64_t kBatches = uint64_t{3} * 4096;
     return static_cast<double>(2 * run.AdapterBytes() + kBatches);

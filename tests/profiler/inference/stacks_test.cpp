@@ -264,7 +264,7 @@ TEST_F(StackTest, ForwardInsideGenerateIsGeneration) {
   EXPECT_EQ(facts.phase, Phase::kGeneration);
   EXPECT_EQ(facts.rule, kStackGeneration);
   EXPECT_EQ(module, "linear");
-  // It is also generation within an evaluation, but not within a backward pass.
+  // The same frames within an evaluation are also generation, but not within a backward pass.
   generates.push_back({"evaluate", "/home/someone/train.py", 30});
   EXPECT_EQ(Read(generates).phase, Phase::kGeneration);
   generates.push_back(kEngine);

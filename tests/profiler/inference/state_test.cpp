@@ -76,7 +76,8 @@ uint64_t Of(const std::array<uint64_t, trace::kCategoryCount>& totals, Category 
   return totals[static_cast<size_t>(category)];
 }
 
-// One process trains and runs a serving engine. Its keys and values of 24 layers have 20.3 GiB.
+// One process trains and runs a serving engine. The engine's keys and values of 24 layers have 20.3
+// GiB.
 TEST(State, FindsCategoriesOfTrainerAndServingEngine) {
   const auto shared = testing::SharedFolder();
   if (!shared) GTEST_SKIP() << "no ../shared/snapshots beside the sources";

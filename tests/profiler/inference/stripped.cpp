@@ -429,7 +429,8 @@ Confusion Compare(const Stripped& truth, const Labels& labels) {
     for (; next_label < labels.retags.size() && labels.retags[next_label].at <= i; ++next_label) {
       change(inferred, labels.retags[next_label].allocation, labels.retags[next_label].category);
     }
-    // This comes after the retags that follow an allocation at once, so these count for the peak.
+    // The peak is updated after the category changes that directly follow an allocation, so the
+    // peak has the new categories.
     if (live > peak) {
       peak = live;
       confusion.peak = now;

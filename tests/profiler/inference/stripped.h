@@ -24,7 +24,7 @@ struct StripOptions {
   int first_step = -1;       // the recording begins with this step; earlier blocks are older
   int last_step = -1;        // the recording ends with this step
   double skip = 0;           // share of the entries that is cut off at the begin
-  double cut = 1;            // share of the other entries that is kept
+  double cut = 1;            // share of the entries after `skip` that is kept
   bool teardown = false;     // includes the frees after training
 };
 

@@ -1,4 +1,5 @@
-// Tests ranges of phases derived from stacks, and whether the phases are noise without an order.
+// Tests ranges of phases that are derived from stacks, and IsNoise(), which returns whether the
+// phases are only noise, without an order.
 #include "profiler/inference/timeline.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ TEST(Timeline, RandomPhasesAreNoise) {
     }
   }
   EXPECT_TRUE(IsNoise(t));
-  // If most entries belong to long phases, the rest does not make it noise.
+  // If most entries belong to long phases, the timeline is not noise, whatever the other entries
+  // are.
   for (EntryIndex at = 0; at < t.size(); at += 1000) {
     t.Mark(at, at + 400, Phase::kForward, kStackForward);
     t.Mark(at + 400, at + 1000, Phase::kBackward, kStackBackward);

@@ -1,5 +1,5 @@
-// Reads files of activities such as a watched process writes, and checks the activities of the
-// trace. The files are complete, truncated at every byte, damaged, or hostile.
+// Reads files of activities like those that a watched process writes, and checks the activities of
+// the trace. The files are complete, truncated at every byte, damaged, or hostile.
 #include "profiler/program/activity_file.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Reads folders with files such as the hooks in a program write.
+// Reads folders with files like those that the hooks in a program write.
 #include "profiler/program/history.h"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ TEST_F(ProgramFolder, ReadsHistoryWhileTheProgramRuns) {
         R"({"pid": 7, "torch": "2.11.0", "cuda": "13.0", "clock": "virtual", "ended": "enough"})");
   const Program second = read(false);
   EXPECT_EQ(second.runs[0].trace->allocations.size(), 2u);
-  // The trace that was read piece by piece must equal a trace that is read at once.
+  // The trace that was read piece by piece must equal a trace that is read in one piece.
   const Program last = read(true);
   const auto whole = ReadProgram(path_.string(), {.title = "t"});
   ASSERT_TRUE(whole.ok());

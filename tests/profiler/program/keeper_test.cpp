@@ -46,8 +46,8 @@ class KeeperTest : public ::testing::Test {
     return found;
   }
 
-  // Starts a process with a keeper and a program. The program's parent has ended, and it has its
-  // own process group. Once it runs, `program` is set to its process id.
+  // Starts a process with a keeper and a program. The program's parent has ended, and the program
+  // has its own process group. Once the program runs, `program` is set to its process id.
   pid_t Start(const KeeperOptions& options, pid_t& program) const {
     std::array<int, 2> pipe_ends{};
     EXPECT_EQ(pipe(pipe_ends.data()), 0);

@@ -249,7 +249,8 @@ TEST(Labels, SavedTensorsAreActivationsWhileAutogradKeepsThem) {
   EXPECT_EQ(t->retags.allocation[0].value, Row(*t, kSaved));
   EXPECT_EQ(t->retags.to[0], Category::kActivation);
   EXPECT_EQ(t->retags.to[1], Category::kTemporary);
-  // The first retag must precede the next alloc. The second must directly precede the free.
+  // The first change of category must precede the next alloc. The second must directly precede the
+  // free.
   EXPECT_LT(t->retags.event[0], t->allocations.alloc_event[Row(*t, 5)]);
   EXPECT_LT(t->retags.event[1], t->allocations.free_requested_event[Row(*t, kSaved)]);
   EXPECT_GT(t->retags.event[1], t->allocations.free_event[Row(*t, kFreed)]);

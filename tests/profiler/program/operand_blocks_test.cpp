@@ -116,8 +116,8 @@ TEST(OperandBlocks, FindsBlockLiveAfterGivenNumberOfOperations) {
   }
 }
 
-// Without a caching allocator, blocks are allocations of the driver. Which of them an operand is in
-// follows from the order of the rows in the file.
+// Without a caching allocator, blocks are allocations of the driver. The order of the rows in the
+// file shows which allocation contains an operand.
 TEST(OperandBlocks, FindsDriverAllocationByOrderInTheFile) {
   recording::Recording r;
   r.has_segments = true;

@@ -99,8 +99,8 @@ TEST_F(ScratchFolderTest, AdoptsFolderOfKilledOwnerOnce) {
   EXPECT_TRUE(fs::is_directory(parent_ + "/precious"));
 }
 
-// The folder contains a recording of a window that was killed. It must survive until the next
-// window offers to restore it, even if other commands run before.
+// The folder contains a recording of a window that was killed. The folder must survive until the
+// next window offers to restore the recording, even if other commands run before.
 TEST_F(ScratchFolderTest, RestorableFolderOfDeadOwnerIsKeptAWeek) {
   const pid_t owner = fork();
   if (owner == 0) {
@@ -139,7 +139,8 @@ TEST_F(ScratchFolderTest, AdoptsRestorableFolderOfDeadOwner) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-// These are similar to vramscope's scratch folders, but must not be removed.
+// These folders have names similar to those of vramscope's scratch folders, but must not be
+// removed.
 TEST_F(ScratchFolderTest, KeepsFoldersWithSimilarNames) {
   fs::create_directories(parent_ + "/vramscope-report");
   fs::create_directories(parent_ + "/elsewhere");

@@ -1,5 +1,5 @@
 // When a process is killed, some data were not yet written as a chunk. Reads these data from files
-// such as the injected library leaves.
+// like those that the injected library leaves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@ using trace::Activity;
 
 constexpr uint64_t kSegment = uint64_t{1} << 32;
 constexpr uint64_t kMiB = 1 << 20;
-// Numbered like PyTorch does.
+// The kinds of entries, with PyTorch's numbers.
 enum : uint8_t { kAlloc, kFreeRequested, kFreeCompleted, kSegmentAlloc };
 
 class TailTest : public ::testing::Test {
@@ -122,7 +122,7 @@ TEST_F(TailTest, ContinuesAfterTheLastChunk) {
 }
 
 // The process was killed before the first chunk, after the snapshot for a chunk was taken but
-// before it was written, or within an entry.
+// before the chunk was written, or within an entry.
 TEST_F(TailTest, IsReadWithoutAnyChunk) {
   EXPECT_TRUE(absl::IsNotFound(Read().status()));
   WriteTail(0, {Row(kSegmentAlloc, kSegment, 2 * kMiB, 7), Row(kAlloc, kSegment, 512, 8)});
@@ -254,7 +254,7 @@ TEST_F(TailTest, HandlesTimesWhoseDifferenceOverflows) {
   EXPECT_EQ(r->start_unix_ns, kFirstUs * 1000);
   EXPECT_THAT(r->entries.time_ns, ElementsAre(0, kBetween, kBetween, kBetween));
 
-  // An entry whose time is earlier than that of the entry before it gets the latter's time.
+  // An entry that has an earlier time than its predecessor gets the time of its predecessor.
   chunk(0, kLastUs);
   chunk(1, kFirstUs);
   chunk(2, kLastUs);

@@ -186,8 +186,8 @@ TEST(ActivityIndex, FindsOpThatAllocatedAndLastOpBeforeFree) {
   const trace::AllocationTable& of = t->allocations;
   int made = 0, freed = 0;
   for (uint32_t row = 0; row < of.size(); ++row) {
-    // Finds the innermost open operator. If several threads have one, prefers the one that has the
-    // name that the allocation states.
+    // Finds the innermost open operator. If several threads have one, prefers the operator whose
+    // name the allocation states.
     std::map<uint32_t, uint32_t> open;
     uint32_t before_free = kNoRow, at_free = kNoRow, last = kNoRow;
     for (uint32_t r = 0; r < s.size(); ++r) {
