@@ -1,5 +1,5 @@
-// Linked into every test that is built with ThreadSanitizer. Works around things that Qt does but
-// the runtime does not support.
+// Linked into every test that is built with ThreadSanitizer. Works around calls of Qt that the
+// runtime does not support.
 #include <dlfcn.h>
 #include <sched.h>
 
@@ -9,7 +9,7 @@ extern "C" {
 
 // Replaces clone(), so that the child gets its own memory. Qt 6.4 starts programs with
 // clone(CLONE_VM | CLONE_VFORK), and ThreadSanitizer's clone() makes the child ignore all locks. If
-// they shared memory, the parent's main thread would then ignore all locks, too.
+// child and parent shared memory, the parent's main thread would then ignore all locks, too.
 int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) {
   va_list more;
   va_start(more, argument);

@@ -65,8 +65,8 @@ class Backend {
   // Returns the real GPU that Prepare() found, or nullopt if the run's settings choose the GPU.
   virtual std::optional<run::DeviceProfile> gpu() const { return std::nullopt; }
   virtual Clock clock() = 0;
-  // Must be called before the first backward on any device, because that counts the devices.
-  // Start() calls this, too.
+  // Must be called before the first backward on any device, because the first backward counts the
+  // devices. Start() calls Prepare(), too.
   virtual absl::Status Prepare() { return absl::OkStatus(); }
   // Call before a run. Resets the allocator for this GPU and sets virtual time to zero. `recorder`
   // must outlive the run. An allocation beyond the GPU's memory is recorded as OutOfMemory but then

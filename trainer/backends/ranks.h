@@ -11,8 +11,8 @@
 
 namespace vramscope::trainer {
 
-// Returns a store with the values that this rank has stored. For all other keys, it returns zeros,
-// as many bytes as NCCL's unique id has.
+// Returns a store with the values that this rank has stored. For all other keys, the store returns
+// as many zero bytes as NCCL's unique id has.
 c10::intrusive_ptr<c10d::Store> MakeLoneStore();
 
 // Collectives on host memory. They complete at once, as if the values of all ranks were the same.

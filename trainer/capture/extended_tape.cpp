@@ -23,7 +23,8 @@ constexpr int kExecuted = 4;
 constexpr int kFirst = 0, kMiddle = 1, kLateMiddle = 2, kLast = 3;  // indexes of the executed units
 constexpr uint64_t kNone = ExtendedTape::kNone;
 
-// A name, seen from a unit. It is in layer `layer` of the unit that is `delta` units further.
+// A name relative to a unit: it names layer `layer`, or something in it, in the unit that is
+// `delta` units further.
 struct Name {
   int delta = 0;
   int layer = -1;  // -1: the name contains no layer, and `text` is the whole name
@@ -31,7 +32,7 @@ struct Name {
   auto operator<=>(const Name&) const = default;
 };
 
-// An allocation, seen from a unit.
+// An allocation, relative to a unit.
 struct Reference {
   bool in_stack = false;
   bool backward = false;
@@ -161,7 +162,8 @@ class Extender {
       if (unit < 0 || kStretches[stretch].backward != backward) continue;
       if (kStretches[stretch].unit != unit) continue;
       begins_[stretch] = i;
-      // If this event is in a backward node and in modules, the section begins with their begins.
+      // If this event is in a backward node and in modules, the section begins with the begin
+      // events of this node and these modules.
       while (backward && (events[begins_[stretch] - 1].kind == EventKind::kOpBegin ||
                           events[begins_[stretch] - 1].kind == EventKind::kModuleBegin)) {
         --begins_[stretch];
@@ -372,7 +374,8 @@ class Extender {
 
   bool IsCopied(size_t unit) const { return unit != 0 && unit != count_ - 1; }
   // Returns the unit of the whole model that is `delta` units further than `unit`. Returns nullopt
-  // if `unit` is the first or last and the four executed units do not show which one that is.
+  // if `unit` is the first or last, and the four executed units do not show which unit of the whole
+  // model is meant.
   std::optional<size_t> Other(size_t unit, int delta) const {
     if (IsCopied(unit)) return unit + static_cast<size_t>(delta);
     const int executed = (unit == 0 ? kFirst : kLast) + delta;
@@ -415,7 +418,7 @@ class Extender {
   std::vector<Name> located_;  // indexed by string id; `delta` is the executed unit
   std::vector<std::string> rests_;
   base::HashMap<std::string, uint32_t> rest_ids_;
-  // The new string ids plus 1; 0 means that there is none yet.
+  // These values are new string ids plus 1; 0 means that there is no new string yet.
   base::HashMap<std::tuple<uint32_t, int, size_t>, uint32_t> renamed_;
   std::array<size_t, kStretchCount + 1> begins_{};
   std::vector<Item> items_[kStretchCount];

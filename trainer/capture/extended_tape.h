@@ -50,7 +50,8 @@ struct ExtendedTape {
 };
 
 // `units` are the module paths of the layers of each unit, as in the tape's events
-// ("model.layers.3"). Returns nullopt for fewer than five units, or if the tape has other sections.
+// ("model.layers.3"). Returns nullopt for fewer than five units, or if the tape does not consist of
+// these sections.
 std::optional<ExtendedTape> Extend(const Tape& tape, const std::vector<std::string>& strings,
                                    const std::vector<std::vector<std::string>>& units);
 

@@ -1,6 +1,6 @@
 // Some of LibTorch's containers, such as autocast's cache of casts, free tensors in an order that
-// depends on hashes of pointers. If the events of a backend must be reproducible, it defers these
-// frees and then makes them in a fixed order.
+// depends on hashes of pointers. If the events of a backend must be reproducible, the backend
+// defers these frees and then makes them in a fixed order.
 //
 //   { FreeOrderScope scope; at::autocast::clear_cache(); }
 #pragma once

@@ -1,5 +1,5 @@
-// Host time in a plan. The host does not really compute there, and its time passes on the emulated
-// platform's virtual clock.
+// The host's time in a plan. The host does not really compute in a plan, so its time passes on the
+// emulated platform's virtual clock.
 //
 //   SetHostTime(&PassOnTheClock, ...);  // called once by the backend; null: real time
 //   HostWorks(bytes / bytes_per_ns);    // called by a technique that skips work of the host

@@ -52,8 +52,8 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
   static Recorder* Current();  // null if nothing is recorded
-  // A number that no other recorder of this process has. Hooks may outlive a recorder, and use it
-  // to check whether the current recorder is still theirs.
+  // A number that no other recorder of this process has. Hooks may outlive their recorder, so they
+  // use this number to check whether the current recorder is theirs.
   uint64_t serial() const;
 
   // --- memory: called by allocators. `key` is the data pointer, which identifies a tensor's

@@ -1,6 +1,6 @@
-// A lock for sections of some tens of nanoseconds, which two threads enter alternately and rarely
-// at once. Locking takes one atomic exchange, unlocking a plain store. A std::mutex needs an atomic
-// operation for both, which took 8 % of a plan's time. A waiting thread soon yields.
+// A lock for sections of some tens of nanoseconds, which two threads enter alternately, and rarely
+// at the same time. Locking takes one atomic exchange, unlocking a plain store. A std::mutex needs
+// an atomic operation for both, which took 8 % of a plan's time. A waiting thread soon yields.
 //
 //   SpinLock lock_;
 //   std::lock_guard lock(lock_);

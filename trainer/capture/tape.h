@@ -5,7 +5,7 @@
 //
 //   Tape tape;
 //   recorder.BeginTape(&tape);  ...  recorder.EndTape();
-//   if (tape.Check(ids_of_gradients)) the backend may play it
+//   if (tape.Check(ids_of_gradients)) ...   // the backend may play it
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,9 @@ struct TapeWork {
   size_t first = 0;
   int move = 0;
   int64_t duration_ns = 0;
-  // The device's work that belongs to the move, if any was reported (Recorder::OnDeviceWork). It
-  // gets new times and a new correlation when played. Only kind and name of `call` are used.
+  // Whether work of the device that belongs to the move was reported (Recorder::OnDeviceWork). If
+  // so, the members below describe the work. When played, it gets new times and a new correlation.
+  // Only kind and name of `call` are used.
   bool reported = false;
   bool waits = false;
   trace::Activity what, call;

@@ -18,8 +18,8 @@ namespace {
 std::atomic<bool> g_saved_tensors{false};
 std::atomic<uint64_t> g_packed{0}, g_unpacked{0}, g_released{0};
 
-// The packer of this thread, and the tensors that it has packed. They are kept because several
-// nodes may save different views of one tensor.
+// The packer of this thread, and the tensors that it has packed. The packed tensors are kept
+// because several nodes may save different views of one tensor.
 struct Packing {
   struct Packed {
     c10::weak_intrusive_ptr<at::StorageImpl> storage;

@@ -4,7 +4,7 @@
 //
 //   Taps taps({.ops = true});            // while it exists, reports to Recorder::Current()
 //   TagStorage(weight, trace::Category::kParameter, "parameter");
-//   WatchGradients(model->parameters());
+//   WatchGradients(trained);             // the trained tensors
 //
 // There may be only one Taps in a process. Create and destroy it while no op or backward runs.
 #pragma once
@@ -26,7 +26,8 @@ namespace vramscope::trainer {
 
 struct TapOptions {
   bool ops = true;  // if false, allocations name no op and backward finds no modules
-  // Uses hooks. With these, LibTorch no longer checks whether saved tensors were changed in place.
+  // If true, sets hooks for saved tensors. With such hooks, LibTorch no longer checks whether saved
+  // tensors were changed in place.
   bool saved_tensors = true;
 };
 
@@ -67,8 +68,8 @@ class SavedMark {
   uint64_t key_ = 0, serial_ = 0;
 };
 
-// While this scope exists, `make` creates the hooks of tensors that are saved on this thread. They
-// replace the default hooks, and must report what they save (SavedMark).
+// While this scope exists, `make` creates the hooks of tensors that are saved on this thread. These
+// hooks replace the default hooks, and must report the tensors that they save (SavedMark).
 class SavedHooksScope {
  public:
   using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;

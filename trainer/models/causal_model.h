@@ -22,8 +22,8 @@ namespace vramscope::trainer {
 struct CausalHead {
   bool bias = false;
   double cap = 0;  // logits: cap * tanh(logits / cap); 0: not capped
-  // Whether generation keeps keys and values in tuples, as models without transformers' cache
-  // classes do, and computes the logits of all tokens.
+  // Whether generation keeps keys and values in tuples and computes the logits of all tokens, like
+  // models that do not use transformers' cache classes.
   bool tuples = false;
 };
 

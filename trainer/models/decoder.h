@@ -42,18 +42,20 @@ struct DecoderConfig : run::ModelConfig {
   bool mask_always = false;
   int64_t mask_extra_columns = 1;
   RmsNorm::Scale norm_scale = RmsNorm::Scale::kWeight;
-  // When a head's query and key are normalized: never, after each projection, or after all three.
+  // When a head's query and key are normalized: never, each directly after its projection, or both
+  // after all three projections.
   enum class HeadNorms : uint8_t { kNone, kEach, kAfterProjections } head_norms = HeadNorms::kNone;
   // Where the output of the embedding is multiplied by sqrt(hidden_size): in the decoder, with a
   // number, or in the embedding, with a buffer.
   enum class Scaling : uint8_t { kNone, kNumber, kBuffer } embedding_scaling = Scaling::kNone;
   int64_t rotary_dim = 0;       // dimensions of a head that are rotated; 0: all
-  double local_rope_theta = 0;  // theta of layers with a window; 0: that of other layers
+  double local_rope_theta = 0;  // theta of layers with a window; 0: the same as in other layers
   double attention_scale = 0;   // 0: 1 / sqrt(head_dim)
   double attention_cap = 0;     // eager scores: cap * tanh(scores / cap); 0: not capped
 };
 
-// kInvalidArgument if this kind of attention cannot apply the window to sequences so long.
+// Returns kInvalidArgument if the run's kind of attention cannot apply the window to sequences of
+// the run's length.
 absl::Status CheckWindow(const DecoderConfig& config, const ModelOptions& options);
 
 at::Tensor Activate(run::Activation activation, const std::string& name, const at::Tensor& x);

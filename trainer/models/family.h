@@ -33,8 +33,8 @@ struct Family {
 // Ordered by file name.
 const std::vector<Family>& Families();
 
-// Returns the family that reads the config. Returns kInvalidArgument if it is no JSON object or no
-// family reads it, and lists the families.
+// Returns the family that reads the config. If the config is not a JSON object, or no family reads
+// it, returns kInvalidArgument with a list of the families.
 absl::StatusOr<const Family*> FindFamily(std::string_view config_json);
 
 absl::StatusOr<std::unique_ptr<Model>> MakeModel(std::string_view config_json,

@@ -1,7 +1,7 @@
 // The layer of Gemma 2 and 3: norms before and after each part. Some layers have a window, and each
 // of these applies its window to the mask itself.
 //
-//   GemmaLayer layer("layers.0", config, options, /*window=*/4096);
+//   GemmaLayer layer("layers.0", config, options, /*number=*/0);
 //
 // Not thread-safe; see module.h.
 #pragma once

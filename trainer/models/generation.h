@@ -82,7 +82,7 @@ class TupleCache final : public KeyValueCache {
   Pairs past_, present_;
 };
 
-// The keys and values of the encoder's output. The first pass computes them for all others.
+// The keys and values of the encoder's output. The first pass computes them for all later passes.
 class CrossCache {
  public:
   void Begin() { layer_ = 0; }
@@ -135,9 +135,10 @@ struct GenerationPass {
   KeyValueCache* cache = nullptr;  // null: everything is recomputed for each token
   at::Tensor positions;            // int64 [s], within the sequence
   at::Tensor position_ids;         // int64 [b, s]
-  // int64 [b, tokens]. If the cache has a fixed size, PrepareMask() replaces this with the model's.
+  // int64 [b, tokens]. If the cache has a fixed size, PrepareMask() replaces it by the mask that
+  // the model uses.
   at::Tensor mask;
-  at::Tensor encoded = {};  // for a decoder: the encoder's output, whose tokens `mask` masks
+  at::Tensor encoded = {};  // for a decoder: the encoder's output, to whose tokens `mask` refers
   // Called before the model runs, when all arguments are complete.
   std::function<void()> prepared = {};
   int64_t trained_prefix = 0;   // tokens in the cache before a training pass; otherwise 0

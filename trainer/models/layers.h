@@ -14,7 +14,7 @@
 
 namespace vramscope::trainer {
 
-// A low-rank adapter for a linear layer, as PEFT's LoRA: B(A(dropout(x))) * alpha / rank. Its two
+// A low-rank adapter for a linear layer, like PEFT's LoRA: B(A(dropout(x))) * alpha / rank. Its two
 // matrices have type `dtype`; PEFT's default is fp32 for layers of any type. A decomposed adapter
 // (DoRA) has a third parameter, "magnitude", the row norms of the adapted weight.
 class LoraAdapter : public Module {
@@ -60,7 +60,8 @@ class Linear : public Module {
   // parameters.
   void AddAdapter(const LoraConfig& config);
   bool has_adapter() const { return adapter_ != nullptr; }
-  // Call this once the weights have values. It makes a DoRA layer equal the layer without DoRA.
+  // Call this once the weights have values. Afterwards, a DoRA layer computes the same as the layer
+  // without DoRA.
   void StartAdapter();
   // Sets `base` to be called instead of x W^T + b. The adapter's result is cast to the layer's
   // type, and added to the result of `base`, or to a copy of this result if `copies`.
@@ -104,7 +105,7 @@ class Embedding : public Module {
 };
 
 // Computes in fp32 with elementary operators, like the Llama family's implementation. Gemma's
-// multiplies by 1 + weight, also in fp32.
+// implementation multiplies by 1 + weight, also in fp32.
 class RmsNorm : public Module {
  public:
   enum class Scale : uint8_t { kWeight, kOnePlusWeight };

@@ -1,9 +1,9 @@
 // A layer runner that adds work around the layers and calls each layer once. RunsAgain() tells a
-// model whether its layers are checkpointed, that is, run again in backward, as transformers'
-// models check.
+// model whether its layers are checkpointed, that is, run again in backward. The models of
+// transformers make the same check.
 //
-//   return LayersOnce{.run = around, .inner = inner}; // RunsAgain() asks `inner` if
-//   (RunsAgain(layer_runner)) ...
+//   return LayersOnce{.run = around, .inner = inner};
+//   if (RunsAgain(layer_runner)) ...                     // asks `inner`
 #pragma once
 
 #include <utility>

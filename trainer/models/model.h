@@ -48,7 +48,8 @@ struct GenerationForm {
   bool encodes = false;     // a decoder generates the tokens and reads the encoder's output
   int64_t start_token = 0;  // the decoder's first token
   bool tuples = false;      // keys and values are passed between passes as tuples (TupleCache)
-  // The sizes of a cache. If window is 0, there is none; if positions is 0, there is no limit.
+  // The sizes of a cache. `window` is 0 if there is no window. `positions` is 0 if the number of
+  // positions has no limit.
   int64_t layers = 0, kv_heads = 0, head_dim = 0, window = 0, positions = 0;
 };
 

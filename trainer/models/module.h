@@ -105,8 +105,9 @@ class Module {
   Module* Adopt(std::unique_ptr<Module> child);
 
  protected:
-  // True: children move before the module's own tensors, as in module.to(device). False: own
-  // tensors move first, because they belong to the first child in PEFT's wrapper.
+  // Returns whether children move before the module's own tensors, as in module.to(device). If
+  // false, the module's own tensors move first, because they belong to the first child in PEFT's
+  // wrapper.
   virtual bool children_move_first() const { return true; }
   std::shared_ptr<Parameter> AddParameter(std::string name, ParameterSpec spec);
   // Adds a parameter that another module has, too (tied embeddings).

@@ -9,7 +9,8 @@ namespace vramscope::trainer {
 
 enum class AttentionKind : uint8_t { kEager, kMath, kEfficient, kFlash, kFlash2, kCudnn };
 
-// How a decoder of transformers computes the loss from its logits. It depends on the version.
+// How a decoder of transformers computes the loss from its logits. This depends on the version of
+// transformers.
 enum class LossPath : uint8_t {
   kLabelsShifted,  // since 4.49: all logits in fp32, labels shifted by one
   kLogitsCut,      // 4.46 to 4.48: the fp32 logits are copied without the last token

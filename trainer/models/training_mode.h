@@ -1,7 +1,7 @@
 // model.train() and model.eval(): whether dropout is active.
 //
 //   EvaluationScope evaluation;                        // like model.eval(), until it is destroyed
-//   at::dropout(x, p, Training());                     // returns x there
+//   at::dropout(x, p, Training());                     // returns x within the scope
 //
 // Each thread has its own mode. Recomputation in backward is always in training mode.
 #pragma once

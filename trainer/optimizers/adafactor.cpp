@@ -17,7 +17,7 @@ namespace {
 
 constexpr double kBeta2Decay = -0.8;
 constexpr double kEps2 = 1e-3;
-constexpr double kClip = 1;  // "d"
+constexpr double kClip = 1;  // the limit of an update's root mean square ("d" in PyTorch)
 
 struct State {
   at::Tensor step;              // 0-dim fp32 on the CPU
@@ -106,7 +106,8 @@ class Adafactor final : public Optimizer {
     return state;
   }
 
-  // Groups parameters of equal type, matrices separately from others, in order of first appearance.
+  // Groups parameters of equal type, in order of first appearance. Matrices and other tensors are
+  // in separate groups.
   std::vector<std::vector<size_t>> Groups(const std::vector<size_t>& indices) const {
     std::vector<std::pair<std::pair<at::ScalarType, bool>, std::vector<size_t>>> groups;
     std::vector<at::Tensor> tensors;

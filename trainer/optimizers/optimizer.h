@@ -1,7 +1,7 @@
 // Optimizers that make the allocations of PyTorch 2.11's loop, foreach and fused implementations.
 // State is allocated in the first step. The order and lifetimes of temporaries are PyTorch's.
 //
-//   auto optimizer = MakeOptimizer(config, model->Parameters());
+//   auto optimizer = MakeOptimizer(config, trained);   // the trained tensors
 //   optimizer->Step();
 //   optimizer->ZeroGrad(ZeroGradMode::kNone);
 //

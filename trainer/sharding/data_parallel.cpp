@@ -19,8 +19,8 @@ constexpr size_t kBroadcastBytes = 250 << 20;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// With find_unused_parameters, DDP adds this node after forward. The node gives outputs that the
-// loss does not use an undefined gradient instead of zeros.
+// With find_unused_parameters, DDP adds this node after forward. For an output that the loss does
+// not use, the node returns an undefined gradient instead of zeros.
 struct Sink : torch::autograd::Function<Sink> {
   static variable_list forward(AutogradContext* context, at::TensorList outputs) {
     context->set_materialize_grads(false);

@@ -32,7 +32,8 @@ bool HurriesGathers(const FlatOptions& options) {
   return options.limits_gathers && options.replicas != nullptr;
 }
 
-// Returns the divisor of gradients before they are summed. They are divided again after the sum.
+// Returns the number by which gradients are divided before they are summed. The sums are divided
+// again.
 double DivisorBefore(int ranks) {
   int before = 1;
   while (ranks % before == 0 && ranks / before > before) before *= 2;
@@ -106,7 +107,7 @@ void FlatUnit::Flatten(const std::vector<Parameter*>& parameters) {
   flat_ = local_.detach();
   flat_.set_requires_grad(trained);
   WatchGradients({flat_});
-  // Find this rank's part of each parameter.
+  // Finds this rank's part of each parameter.
   const int64_t first = local_.numel() * rank, last = first + local_.numel();
   int64_t offset = 0;
   auto part = parts_.begin();

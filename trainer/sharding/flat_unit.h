@@ -120,11 +120,13 @@ class FlatUnit {
   at::Tensor gathered_;  // [ranks * part]; has no memory between uses
   // temporary copy on the device, if this rank's part is kept on the host
   at::Tensor here_;
-  at::Tensor host_gradient_;      // host memory for gradients
-  at::Tensor saved_gradient_;     // scattered in this backward, or before and not yet added
+  at::Tensor host_gradient_;  // host memory for gradients
+  // the scattered gradient of this backward, or of earlier ones, to which this backward's is added
+  at::Tensor saved_gradient_;
   bool skipped_sharded_ = false;  // the model uses the gathered tensor from forward to backward
   bool scattered_ = false;        // the gradients were scattered in this backward
-  std::shared_ptr<torch::autograd::Node> accumulator_;  // that of `flat_`, while it has a hook
+  // accumulates the gradient of `flat_`; null if it has no hook
+  std::shared_ptr<torch::autograd::Node> accumulator_;
   uintptr_t accumulator_hook_ = 0;
   bool watches_entering_ = false;
   static constexpr size_t kNowhere = SIZE_MAX;

@@ -62,7 +62,7 @@ void Split(Parameter& parameter, int64_t dimension, const RankOf& rank) {
   spec.shape[static_cast<size_t>(dimension)] /= rank.ranks;
   parameter.Store(std::move(spec), whole, [dimension, rank](const at::Tensor& weight) {
     const at::NoGradGuard no_grad;
-    // Like distribute_tensor(), make the parts of all ranks. Parts of columns are copies.
+    // Makes the parts of all ranks, like distribute_tensor(). Parts of columns are copies.
     std::vector<at::Tensor> parts = weight.chunk(rank.ranks, dimension);
     for (at::Tensor& part : parts) part = part.contiguous();
     at::Tensor own = at::empty_like(parts.front());

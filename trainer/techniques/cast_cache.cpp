@@ -6,8 +6,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// Disables the cache before the precision technique enters autocast, which does not change this
-// setting. A recomputation restores the setting together with autocast's type.
+// Disables the cache before the precision technique enters autocast. Entering autocast does not
+// change this setting. A recomputation restores the setting together with autocast's type.
 class NoCastCache final : public Technique {
  public:
   std::unique_ptr<Held> AroundForward(const RunContext&) override {

@@ -44,7 +44,8 @@ class Checkpointing final : public Technique {
       : form_(form), layers_(layers), alternate_(alternate) {}
 
   LayerRunner AroundLayers(const RunContext& run, Model& model, LayerRunner) override {
-    // A re-entrant segment's input must require a gradient, as a trained embedding's output does.
+    // The input of a re-entrant segment must require a gradient. The output of a trained embedding
+    // does.
     const bool leads_on = model.embeds() && model.Parameters().front()->trainable;
     if (form_.reentrant) model.inputs_require_grad = !leads_on;
     LayerRunner all = WhileTraining(form_.Runner(layers_, run.device));

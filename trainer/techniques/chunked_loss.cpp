@@ -90,7 +90,7 @@ class ChunkedLoss final : public Technique {
     return [this](Model& model, at::Tensor& hidden, const Batch& batch) {
       at::Tensor labels = NextTokens(batch["labels"]);
       const at::Tensor counted = (labels != kIgnored).sum();
-      // Call chunk() only once, so that backward concatenates the parts' gradients only once.
+      // Calls chunk() only once, so that backward concatenates the parts' gradients only once.
       std::vector<at::Tensor> rows = hidden.view({-1, hidden.size(-1)}).chunk(chunks_);
       const std::vector<at::Tensor> parts = labels.chunk(chunks_);
       hidden.reset();

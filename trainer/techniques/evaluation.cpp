@@ -27,8 +27,8 @@ class Evaluation final : public Technique {
       if (keeps_logits_) kept.push_back(logits);
     }
   }
-  // In a rehearsed run, only the tape contains the libraries' workspaces. The evaluation is
-  // executed, not replayed, and would not find them.
+  // In a rehearsed run, the libraries' workspaces exist only as allocations of the tape. The
+  // evaluation is executed, not played from the tape, and would not find them.
   bool rehearses() const override { return false; }
 
  private:

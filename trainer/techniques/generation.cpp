@@ -67,8 +67,8 @@ class Generation final : public LoopTechnique {
   void AfterRun() override { fixed_.reset(); }
   bool trains() const override { return !instead_; }
   bool repeats() const override { return !instead_; }
-  // In a rehearsed run, only the tape contains the libraries' workspaces. Generation is executed,
-  // not replayed, and would not find them.
+  // In a rehearsed run, the libraries' workspaces exist only as allocations of the tape. Generation
+  // is executed, not played from the tape, and would not find them.
   bool rehearses() const override { return false; }
 
  private:

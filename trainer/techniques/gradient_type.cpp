@@ -53,7 +53,7 @@ class GradientType final : public Technique {
   bool repeats() const override { return false; }
 
  private:
-  // The sums, in the order of the parameters. Ordered by address, they would differ between runs.
+  // The sums, in the order of the parameters. An order by address would differ between runs.
   std::vector<at::Tensor> sums_;
   std::unordered_map<const at::TensorImpl*, size_t> index_;
 };

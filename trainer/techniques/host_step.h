@@ -16,10 +16,11 @@ namespace vramscope::trainer {
 // Returns how long a step takes at an assumed number of bytes per second. It reads weights,
 // gradients and state, and writes weights and state.
 int64_t HostStepNs(const run::RunConfig& config, const std::vector<at::Tensor>& parameters);
-// Returns the text of this assumption, for the plan's list of assumptions.
+// Returns a text that states the assumed bytes per second, for the plan's list of assumptions.
 std::string HostStepAssumption();
 
-// Steps on the host, for offloaded shards. In a plan, it computes nothing, but takes time.
+// An optimizer of offloaded shards, whose step runs on the host. It computes nothing, but takes
+// time.
 class HostStep final : public Optimizer {
  public:
   HostStep(const run::RunConfig& config, std::vector<at::Tensor> parameters)

@@ -1,6 +1,6 @@
 // Adapters for whole layers instead of linear modules. Either each layer contains an adapter, which
 // reads the layer's input, or the adapters form a tower, which reads the layers' outputs. The
-// layers read nothing from the tower, so they need no backward.
+// layers read nothing from the tower, so the layers need no backward.
 #include <fmt/format.h>
 #include <torch/types.h>
 

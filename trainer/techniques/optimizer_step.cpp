@@ -30,8 +30,8 @@ class OptimizerStep final : public Technique {
     std::unique_ptr<Optimizer> own = model_->MakeOwnOptimizer(config_, trained);
     return own != nullptr ? std::move(own) : trainer::MakeOptimizer(config_, trained);
   }
-  // In a rehearsed run, only the tape contains cuBLAS's workspaces. This step is executed, not
-  // replayed, and would not find them.
+  // In a rehearsed run, cuBLAS's workspaces exist only as allocations of the tape. This step is
+  // executed, not played from the tape, and would not find them.
   bool rehearses() const override {
     return std::none_of(AllOptimizers().begin(), AllOptimizers().end(), [&](const auto& entry) {
       return entry.multiplies && entry.declaration.id == config_.name;

@@ -41,7 +41,8 @@ class AutocastScope {
 };
 
 // torch.amp.GradScaler with its defaults: scale 2^16, doubled after 2000 steps without overflow. A
-// step with an overflow is skipped, and halves the scale. It makes tensors when PyTorch does.
+// step with an overflow is skipped, and halves the scale. The scaler makes its tensors at the same
+// points of a step as PyTorch's.
 class GradScaler {
  public:
   explicit GradScaler(c10::Device device) : device_(device) {}

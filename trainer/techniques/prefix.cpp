@@ -12,7 +12,8 @@
 namespace vramscope::trainer {
 namespace {
 
-// The module with the trained keys and values. Each row has one token's, for all layers.
+// The module with the trained keys and values. A row of its table has the keys and values of one
+// token in all layers.
 class Encoder : public Module {
  public:
   Encoder(int64_t tokens, int64_t width) : Module("prompt_encoder") {

@@ -1,8 +1,8 @@
 // Adam that computes in fp32 but stores its moments in fewer bits: in another type, or as codes
 // with an fp32 scale for each block. Libraries' optimizers differ only in how they store moments.
 //
-//   auto adam = std::make_unique<QuantisedAdam>(config, trained, make_moments, plan_update,
-//   computes);
+//   auto adam = std::make_unique<QuantisedAdam>(
+//       config, trained, make_moments, plan_update, computes);
 //
 // The first step calls `make_moments` for each parameter in order. A plan computes nothing. It
 // calls `plan_update` for each parameter, which allocates the temporaries of the library's kernels

@@ -3,7 +3,7 @@
 // (LLM.int8, outliers from 6 on). A plan makes only the allocations. Other backends also compute
 // values, but without bitsandbytes' kernels.
 //
-//   auto weight = c10::make_intrusive<Nf4Weight>(shared, rows, columns, computes);
+//   auto weight = MakeNf4Weight(table, rows, columns, computes);
 //   parameter->Store(weight->stored(), count, [weight](auto& wide) { return weight->Keep(wide); });
 //   at::Tensor y = weight->Product(x, bias);
 #pragma once

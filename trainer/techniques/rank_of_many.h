@@ -35,7 +35,8 @@ class RankOfMany : public Technique, public SharesTraining {
 
  protected:
   const int rank_, ranks_;
-  int place_, together_;  // this rank's index and the size of the group with one copy of the model
+  // this rank's index in the group that has one copy of the model, and the size of this group
+  int place_, together_;
   c10::intrusive_ptr<c10d::ProcessGroup> group_;
 
  private:

@@ -77,8 +77,8 @@ TEST(CurveIndex, QueryEqualsLinearScan) {
       ASSERT_EQ(got.allocated_max, expected.allocated_max) << begin << " " << end << " " << columns;
       ASSERT_EQ(got.reserved_max, expected.reserved_max);
       ASSERT_EQ(got.point, expected.point);
-      // AllocatedBetween() does not round edges. If a column has no length, it still counts one
-      // instant, so it is only compared if all columns have a length.
+      // AllocatedBetween() does not round edges. A column without length still counts one instant,
+      // so the results are only compared if all columns have a length.
       if (end - begin >= columns) {
         ASSERT_EQ(index.AllocatedBetween(CurveIndex::Edges(begin, end, columns)),
                   expected.allocated_max);

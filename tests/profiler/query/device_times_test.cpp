@@ -17,9 +17,9 @@ using trace::ActivityKind;
 using trace::Phase;
 using trace::SliceKind;
 
-// Computes the result by brute force. Checks all slices to find the innermost one at a time. The
-// begins and ends of the step's kernels and memcpys divide time into intervals, and the GPU is busy
-// in an interval if a kernel or memcpy covers it.
+// Computes the result by brute force. To find the innermost slice at a point in time, checks all
+// slices. The begins and ends of the step's kernels and memcpys divide time into intervals, and the
+// GPU is busy in an interval if a kernel or memcpy covers it.
 double BusyMs(const trace::Trace& t, uint32_t step, std::optional<std::set<Phase>> phases) {
   const trace::ActivityTable& a = t.activities;
   const trace::SliceTable& s = t.slices;

@@ -174,7 +174,8 @@ TEST_F(MatcherTest, ResultsAreSortedByTimeAndCounted) {
                              [](const auto& x, const auto& y) { return x.kind < y.kind; }));
   for (size_t i = 0; i < all.things.size(); ++i)
     ASSERT_EQ(all.groups[all.group_of[i]].name, GroupName(*trace_, all.things[i]));
-  // Next() wraps around at both ends: here, backwards from the first result, and in a group.
+  // Next() wraps around at both ends. Here, it goes backwards from the first result, and forwards
+  // through the results of one group.
   const size_t first = all.Next(all.things.size(), 1);
   EXPECT_EQ(first, 0u);
   EXPECT_EQ(all.Next(first, -1), all.things.size() - 1);

@@ -119,8 +119,8 @@ TEST(LaneIndex, MovedViewEqualsNewQuery) {
   EXPECT_GT(rects, 1000u);
 }
 
-// If a grid begins with the window, a query with the grid must have the same result as a query with
-// the window. Only the last column may differ.
+// If a grid begins where the window begins, a query with the grid must have the same result as a
+// query with the window. Only the last column may differ.
 TEST(LaneIndex, GridQueryEqualsWindowQuery) {
   const auto t = MakeRandomTrace({.seed = 6, .ops_per_layer = 20});
   const LaneIndex index(t);
@@ -145,7 +145,8 @@ TEST(LaneIndex, CoverageIsTheCoveredTime) {
   for (uint32_t lane = 0; lane < index.lanes().size(); ++lane) {
     constexpr int kColumns = 40;
     const int64_t begin = t->begin_ns(), end = t->end_ns() + 1;
-    const LaneView v = index.Query(lane, begin, end, kColumns, 1e9);  // none is wide enough
+    // No slice is wide enough to become a rectangle.
+    const LaneView v = index.Query(lane, begin, end, kColumns, 1e9);
     EXPECT_TRUE(v.rects.empty());
     const double width = static_cast<double>(end - begin) / kColumns;
     double covered = 0, expected = 0;

@@ -1,6 +1,6 @@
-// Compares operand links with the known operands of a made-up run. There, blocks reuse addresses,
-// kernels begin after the block that they use was freed, and graphs keep using the addresses of
-// freed blocks.
+// Compares operand links with the known operands of a made-up run. In this run, blocks reuse
+// addresses, kernels begin after the block that they use was freed, and graphs keep using the
+// addresses of freed blocks.
 #include "profiler/query/operand_links.h"
 
 #include <gmock/gmock.h>
@@ -49,7 +49,7 @@ class Player {
         case 2:
           if (!live_.empty()) Free(Below(live_.size()));
           break;
-        case 3:  // a block with no duration, replaced by another
+        case 3:  // a block that is freed at the time of its allocation, and another block after it
           if (const size_t made = Alloc(); made < live_.size()) {
             Free(made);
             Alloc();

@@ -1,5 +1,6 @@
-// Like a window and its exports, several threads query all indexes of a trace at once. They must
-// get the same results as a single thread. Also run under ThreadSanitizer.
+// Several threads query all indexes of a trace at the same time, as a window and its exports do.
+// All threads must get the same results as a single thread. These tests are also run under
+// ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -172,7 +172,7 @@ TEST(Emit, UsesCategoriesStatedByTheFile) {
   Add(r, Action::kFreeCompleted, kBase + 512, 512, 160);
   Add(r, Action::kCategory, kBase + 512, 512, 170);  // freed
   r.entries.recorded_category.assign(r.entries.size(), Category::kUnknown);
-  r.entries.recorded_category[0] = Category::kGradient;  // for most of its lifetime
+  r.entries.recorded_category[0] = Category::kGradient;  // block #0 has it for the longest time
   r.entries.recorded_category[1] = Category::kTemporary;
   r.entries.recorded_category[2] = Category::kInput;
   r.entries.recorded_category[4] = r.entries.recorded_category[5] = r.entries.recorded_category[8] =

@@ -135,7 +135,7 @@ TEST(Part, KeepsBlockTailsKnownFromTheWhole) {
   EXPECT_EQ(part->allocations.bytes_rounded[0], 20 * kMiB);
 }
 
-// The recording has lost its last entries, but has the segments from after them.
+// The recording has lost its last entries. Its segments are those after the lost entries.
 TEST(LostTail, EndStateIsThatOfTheLastEntry) {
   for (const char* conf : {"", "expandable_segments:True"})
     for (uint32_t seed = 1; seed <= 6; ++seed)
@@ -143,7 +143,8 @@ TEST(LostTail, EndStateIsThatOfTheLastEntry) {
         SCOPED_TRACE(testing::Message() << conf << " " << seed << " " << before);
         const Simulated s = Simulate(*run::ParseAllocConf(conf), seed, 1, 600, before);
         const EntryIndex n = s.recording.entries.size(), end = n * 2 / 3;
-        // For this part, CutOut() computes the state at its end, so it can be compared.
+        // CutOut() computes the state at the end of `kept`, to which the state of `cut` is
+        // compared.
         const Recording kept = CutOut(s.recording, 0, end);
         Recording cut = kept;
         cut.older.clear();
@@ -156,10 +157,10 @@ TEST(LostTail, EndStateIsThatOfTheLastEntry) {
         const absl::StatusOr<History> h = Reconstruct(cut);
         ASSERT_TRUE(h.ok());
         EXPECT_TRUE(h->left_out.empty());
-        if (before == 0) {  // the recording has all entries from the start
+        if (before == 0) {  // the recording begins with the first allocation
           EXPECT_EQ(a.sums().allocated, b.sums().allocated);
           EXPECT_EQ(a.sums().reserved, b.sums().reserved);
-        } else {  // nothing is known about older blocks that were freed in the lost part
+        } else {  // the recording says nothing about older blocks that were freed in the lost part
           EXPECT_LE(b.sums().requested,
                     a.sums().requested + s.recording.segments.size() * kMiB * 64);
           EXPECT_GT(b.sums().allocated, 0u);

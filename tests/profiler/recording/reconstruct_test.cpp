@@ -14,7 +14,7 @@ History Of(const Recording& r) {
   return h.ok() ? *std::move(h) : History();
 }
 
-// In the large pool, if up to 1 MiB of a free block would remain, it is not split off.
+// In the large pool, a free block is not split if up to 1 MiB of it would remain.
 TEST(Reconstruct, SplitsRemaindersAboveOneMebibyte) {
   for (const uint64_t rest : {kMiB, kMiB + 512}) {
     Recording r;
@@ -57,7 +57,7 @@ TEST(Reconstruct, WarnsAboutUnreadableSettings) {
   EXPECT_NE(h.warnings[0].find("max_split_size_mb"), std::string::npos) << h.warnings[0];
 }
 
-// The tail is that of a block that is older than the recording and is freed in it.
+// Infers the tail of a block that was allocated before the recording and is freed during it.
 TEST(Reconstruct, InfersTailsOfOlderBlocksWherePossible) {
   const uint64_t block = 9 * kMiB, tail = kMiB / 2;
   for (const bool tail_is_adjacent : {true, false}) {
@@ -138,7 +138,7 @@ TEST(Reconstruct, DropsAndCountsContradictoryEntries) {
   r.has_segments = true;
   Add(r, Action::kAlloc, kBase, 1000, 1);
   Add(r, Action::kFreeCompleted, kBase, 1000, 2);
-  Add(r, Action::kFreeCompleted, kBase, 1000, 3);  // the alloc between them is missing
+  Add(r, Action::kFreeCompleted, kBase, 1000, 3);  // the alloc between the two frees is missing
   Add(r, Action::kSegmentAlloc, kBase + 8 * kMiB, 2 * kMiB, 4);  // does not exist at the end
   Add(r, Action::kAlloc, UINT64_MAX - 10, 1000, 5);
   r.segments = {{.address = kBase, .bytes = 2 * kMiB}};

@@ -1,6 +1,5 @@
-// Runs a sequence of allocations on the allocator model. Returns a trace of the whole run, or
-// a recording of its last part, which begins with the earlier state in the form of a
-// snapshot.
+// Runs a sequence of allocations on the allocator model. Returns a trace of the whole run, or a
+// recording of its last part. Such a recording begins with a snapshot of the earlier state.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +26,8 @@ struct ProgramOptions {
   int actions = 4000;
   size_t live = 120;  // approximate number of live blocks
   uint32_t streams = 2;
-  int deferred = 10;      // per 100 frees
-  int empty_caches = 20;  // per 10,000 actions
+  int deferred = 10;      // deferred frees per 100 frees
+  int empty_caches = 20;  // calls of empty_cache() per 10,000 actions
   uint32_t mempools = 1;
   uint64_t largest = 24 << 20;
 };
@@ -37,8 +36,8 @@ std::vector<Action> MakeProgram(const ProgramOptions& options);
 struct RunOptions {
   std::string conf = {};
   uint64_t device_memory_bytes = 0;
-  // If `plan`, allocations beyond the limit succeed. Otherwise, the run continues without an
-  // allocation that fails, as a program does that catches the error.
+  // If `plan`, allocations beyond the limit succeed. Otherwise, such an allocation fails and the
+  // run continues without it, like a program that catches the error.
   bool plan = false;
   int first_action = 0;  // the recording begins with this action; 0 for a plan
 };

@@ -1,5 +1,5 @@
-// Replays CUDA snapshots that others recorded (../shared/snapshots, not part of the project).
-// Compares all addresses and segments, and compares figures with index.json.
+// Replays CUDA snapshots that others recorded (../shared/snapshots, not part of the project). The
+// replay must reproduce all addresses and segments, and its figures must equal those in index.json.
 #include <gtest/gtest.h>
 
 #include <filesystem>

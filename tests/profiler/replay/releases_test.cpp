@@ -35,9 +35,10 @@ constexpr uint64_t kGiB = uint64_t{1} << 30;
 constexpr const char* kConfs[] = {"", "max_split_size_mb:20", "roundup_power2_divisions:8",
                                   "expandable_segments:True"};
 
-// Compares the reserved and allocated bytes of a what-if with the recorded ones, at each event
-// between releases and allocations. If `tails`, does not compare allocated bytes, because the
-// recording does not state how large the tails of its older blocks are.
+// Compares the reserved and allocated bytes of a what-if with the recorded ones, after each event
+// that completes an allocation or a free, except during a release. If `tails`, does not compare
+// allocated bytes, because the recording does not state how large the tails of its older blocks
+// are.
 void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tails = false) {
   trace::MemoryCursor cursor(t);
   const Releases releases = FindReleases(t);
@@ -64,7 +65,8 @@ void ExpectReservedAsRecorded(const trace::Trace& t, const Replayed& r, bool tai
   EXPECT_GT(compared, 0u);
 }
 
-// Always runs the model. Replay() would return the recording itself if the model is exact.
+// Replays the trace with its own settings, and always runs the model. Replay() does not run it if
+// it is exact, but returns the recording itself.
 Replayed OwnSettings(const trace::Trace& t) {
   const run::AllocConf conf = run::ParseAllocConf(RecordedConf(t)).value();
   absl::StatusOr<Replayed> r = ReplayWhatIf(t, {.alloc_conf = conf}, conf);
@@ -227,7 +229,7 @@ TEST(Releases, DevicesAreIndependent) {
   }
 }
 
-// Every flush must be recognised as such. The GPU's limit must agree with what flushes imply.
+// Every flush must be recognised as a flush. The GPU's limit must agree with what flushes imply.
 TEST(Releases, InferMemoryLimitOfTheGpu) {
   uint64_t flushes = 0, calls = 0, wrong = 0;
   for (uint64_t seed = 1; seed <= 20; ++seed) {
@@ -360,7 +362,7 @@ TEST(Releases, StateSnapshotCannotBeReplayed) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("no history"));
   EXPECT_FALSE(Replay(*t, {}).ok());
   EXPECT_FALSE(ReplayBaseline(*t, {}).ok());
-  // If nothing follows the begin of a recording, there is no history, either.
+  // There is no history, either, if no event follows the begin of a recording.
   trace::Trace unstated = *t;
   unstated.info.content = trace::Content::kRun;
   unstated.recording_begin = unstated.events.size() - 1;

@@ -118,7 +118,8 @@ TEST(Assumptions, NameModelledTechniques) {
   EXPECT_THAT(About(all, "Quantised base weights")->what, HasSubstr("4-bit kernels are modelled"));
   all = AssumptionsOf(Built({{"optimizer.name", "lion"}, {"optimizer.impl", "loop"}}));
   ASSERT_NE(About(all, "optimizer: Lion"), nullptr);
-  // A run without modelled techniques has no such assumption, and neither has a run on the CPU.
+  // A run without modelled techniques has no assumption about a technique. Neither has a run on the
+  // CPU.
   all = AssumptionsOf(Built({}));
   EXPECT_EQ(About(all, "technique: "), nullptr);
   EXPECT_EQ(About(all, "optimizer: "), nullptr);
@@ -156,7 +157,8 @@ TEST(CheckRun, RejectsFlashAfterKbitPreparation) {
               HasSubstr("attention=efficient"));
 }
 
-// Users may change a technique's settings before they switch it on. A note tells them of this.
+// Users may change a technique's settings before they switch it on. A note then says that the
+// setting has no effect.
 TEST(Assumptions, NameSettingsWithoutEffect) {
   using Set = std::vector<std::pair<std::string, std::string>>;
   const auto said = [](const Set& settings, const std::string& key) {

@@ -58,7 +58,8 @@ TEST(EmulatedGpu, ContextGrowsOnlyOnMeasuredGpus) {
   EXPECT_EQ(g.bare + g.kernels + 2 * g.cublas, h200.context_bytes);
 }
 
-// A run of the embedded loop has, from the start, the context to which a program's would grow.
+// A program's context grows while it runs. A run of the embedded loop has a context of the final
+// size from the start.
 TEST(ContextOfRun, DependsOnLibrariesOfTheRun) {
   const auto context = [](const std::vector<std::pair<std::string, std::string>>& settings,
                           const char* preset = "gpt2") {

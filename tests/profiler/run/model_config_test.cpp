@@ -51,7 +51,8 @@ TEST(ModelConfig, AppliesFamilyDefaults) {
   EXPECT_EQ(mistral->sliding_window, 4096);
 }
 
-// Models of other families are only marked as such here. The worker reads or rejects them.
+// Configurations of other families are only marked with Family::kOther here. The worker reads or
+// rejects them.
 TEST(ModelConfig, MarksUnknownFamiliesAsOther) {
   for (const char* json : {R"({"model_type": "mamba"})",
                            R"({"architectures": ["BertModel"], "model_type": "llama"})"}) {

@@ -153,7 +153,7 @@ TEST(RunJson, MessagesAreShortPrintableAscii) {
            fmt::format("{{\"model\": \"{}", mebi)}) {
     const std::string error = Error(json);
     EXPECT_FALSE(error.empty()) << json.substr(0, 40);
-    // The limit leaves room for messages that list all keys, which are the longest.
+    // The longest messages list all keys. They must be below this limit.
     EXPECT_LT(error.size(), 3000u) << json.substr(0, 40);
     for (char c : error) EXPECT_TRUE(c >= ' ' && c <= '~') << error;
   }

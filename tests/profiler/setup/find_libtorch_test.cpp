@@ -24,7 +24,7 @@ class FindLibTorchTest : public ::testing::Test {
     places_.program_folder = (root_ / "build/bin").string();
     places_.download = (root_ / "data/torch-2.11.0").string();
   }
-  // Creates the interpreter of a virtual environment and its package folder.
+  // Creates the interpreter of a virtual environment. Returns the path of the package folder.
   fs::path Environment(const std::string& name) {
     Write(root_ / (name + "/bin/python3"), "#!/bin/sh\nexit 1\n");
     fs::permissions(root_ / (name + "/bin/python3"), fs::perms::owner_all);

@@ -1,4 +1,5 @@
-// The shipped runs must be small, a click away, and found by their configuration.
+// The shipped runs must be small, must be found by their configuration, and must include the
+// default run with each of several toggles.
 #include "profiler/setup/samples.h"
 
 #include <gmock/gmock.h>
@@ -76,7 +77,7 @@ TEST(ShippedSamples, CoverTwelveTogglesOfTheDefaultRun) {
     const run::RunConfig config = run::SwitchedOn(*row.toggle, Default());
     if (samples.Find(config) == nullptr) continue;
     ++on;
-    // When the toggle is switched off again, that must be a shipped run, too.
+    // The run with this toggle switched off must be shipped, too.
     EXPECT_NE(samples.Find(run::SwitchedOff(*row.toggle, config)), nullptr) << row.toggle->id;
   }
   EXPECT_GE(on, 12u);

@@ -84,8 +84,8 @@ TEST_F(Zip, RejectsLinksAndDevices) {
 }
 
 TEST_F(Zip, RejectsBombsBeforeUnpacking) {
-  // The stated size is more than deflate can produce, sizes or entries exceed a limit, or entries
-  // share their data or their name.
+  // Archives in which a stated size is more than deflate can produce, sizes or the number of
+  // entries exceed a limit, or entries share their data or their name.
   EXPECT_EQ(OpenError({{.name = "a",
                         .content = std::string(1000, 'a'),
                         .deflated = true,

@@ -1,5 +1,5 @@
 // Writes and reads files with activities, which may arrive late or in any order. The footer must
-// index them, and invalid ones must be refused.
+// index them, and invalid activities must be refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

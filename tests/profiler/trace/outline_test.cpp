@@ -169,7 +169,7 @@ TEST_F(OutlineTest, RejectsContradictoryIndex) {
     if (lie == 3) f.batches[0].first_event = 1;
     if (lie == 4) f.activities = 0;
     if (lie == 5) f.activity_batches[0].first_begin_ns = 1;
-    // In these, the duration in nanoseconds exceeds 64 bits.
+    // In these two lies, the duration in nanoseconds exceeds 64 bits.
     if (lie == 6) f.batches[0].first_time_ns = INT64_MIN;
     if (lie == 7) f.outline = {{SliceKind::kStep, 0, INT64_MIN, 6, 1}};
     if (lie == 8) f.batches[0].first_time_ns = f.batches[0].last_time_ns = INT64_MAX;

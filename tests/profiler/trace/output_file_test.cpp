@@ -22,7 +22,7 @@
 namespace {
 std::vector<std::string> calls;
 int folder_error = 0;   // result of fsync of a folder
-int interruptions = 0;  // this number of the next calls is interrupted by a signal
+int interruptions = 0;  // how many of the next calls are interrupted by a signal
 bool unnamed = true;    // the file system supports files without a name
 
 bool Interrupted() {

@@ -26,8 +26,9 @@ void ExpectSame(const PackedColumn<T>& packed, const std::vector<T>& plain) {
   ASSERT_EQ(packed.back(), plain.back());
 }
 
-// Returns numbers like those in the tables of a trace: a base plus multiples of a power of two, of
-// a given number of bits. Some runs have equal values, and some values are from the whole range.
+// Returns runs of numbers like those in the tables of a trace: a base, plus random values of a
+// given number of bits, multiplied by a power of two. In some runs, all values are equal. Others
+// contain a few values from the whole range of the type.
 template <class T>
 std::vector<T> RandomValues(std::mt19937_64& random, size_t n) {
   std::vector<T> out;

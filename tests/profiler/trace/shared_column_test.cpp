@@ -1,5 +1,5 @@
 // Compares shared columns with plain vectors of the same values, and copies of the columns with the
-// contents that they had when they were made.
+// contents that they had when the copies were made.
 #include "profiler/trace/shared_column.h"
 
 #include <gtest/gtest.h>

@@ -73,7 +73,8 @@ Stream RandomStream(uint64_t seed, size_t events) {
     }
     return {static_cast<uint32_t>(below(t.size()))};
   };
-  // Adds fields as a recorder does. Some streams have only stacks.
+  // Adds the fields that a recorder adds: the stack and, in most streams, user metadata and compile
+  // contexts.
   const auto entry = [&](Event& e) {
     e.stack = stack();
     if (seed % 5 == 0) return;

@@ -34,15 +34,17 @@ struct TrainingOptions {
 };
 Stream TrainingStream(const TrainingOptions& options);
 
-// Sends the stream: Begin, pieces of about `piece` events with the rest in between, End.
+// Sends the stream: Begin(), then pieces of about `piece` events, each after the strings and stacks
+// that it needs, and with activities in between, then End().
 void Play(const Stream& stream, EventSink& sink, size_t piece = 1000, bool complete = true);
 
-std::shared_ptr<const Trace> Build(const Stream& stream);  // through a BuilderSink; checked
+// Builds the trace with a BuilderSink. Ends the program if the stream is invalid.
+std::shared_ptr<const Trace> Build(const Stream& stream);
 
 // Returns the first difference between the tables, or "" if they are equal. Ignores warnings.
 std::string Difference(const Trace& a, const Trace& b);
-// Compares `part` with what `whole` was after part.events.size() events. Returns the first
-// difference or "". `part` may lack some activities.
+// Compares `part` with the first part.events.size() events of `whole` and what follows from them.
+// Returns the first difference or "". `part` may lack some activities.
 std::string PrefixDifference(const Trace& part, const Trace& whole);
 
 // Returns one line for each event, activity, frame and stack in the bytes of a file, with all

@@ -108,8 +108,8 @@ void Train(int steps, bool autocast = false) {
     }
     {
       PhaseScope phase(Phase::kOptimizer);
-      // Does not use torch::optim, which keeps its state in a map whose order depends on pointers.
-      // So the order would differ between runs.
+      // Does not use torch::optim, which keeps its state in a map that is ordered by pointers, so
+      // that the order differs between runs.
       torch::NoGradGuard no_grad;
       for (const Tensor& p : net->parameters()) p.sub_(p.grad() * 1e-3);
     }
@@ -197,7 +197,8 @@ TEST(EmulatedCuda, AssignsCategoriesToTensorsOfOneStep) {
   EXPECT_EQ(born[Category::kUnknown], 9);  // parameters are Unknown until they are registered
 }
 
-// A recording shows that an H200 has two workspaces of 32 MiB. The table's first GPU has others.
+// A recording shows that an H200 has two workspaces of 32 MiB. The workspaces of the first GPU in
+// the table have another size.
 TEST(EmulatedCuda, UsesWorkspaceSizeOfThePlannedGpu) {
   const std::vector<Request> requests = Requests([] { Train(1); }, *run::FindDevice("h200"));
   std::vector<uint64_t> workspaces;
@@ -250,7 +251,7 @@ TEST(EmulatedCuda, BmmClonesOperandsWithUnsupportedStrides) {
     Tensor a = Make({2, 8, 4}), b = Make({2, 4, 16});
     Tensor plain = at::bmm(a, b);
     Tensor transposed = at::bmm(a, Make({2, 16, 4}).transpose(1, 2));
-    // This input has strides of 0, as the gradient of a sum has.
+    // This input has strides of 0, like the gradient of a sum.
     Tensor expanded = at::bmm(Make({1, 1, 1}).expand({2, 8, 4}), b);
   });
   std::vector<uint64_t> bytes;

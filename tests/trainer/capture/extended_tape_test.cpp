@@ -46,7 +46,8 @@ struct Oddity {
 };
 
 // Records one micro-batch of these layers. Each layer saves its input and a product, and backward
-// frees both. A mask that all layers use is allocated before them. Casts are freed all at once.
+// frees both. A mask that all layers use is allocated before the layers. All casts are freed
+// together.
 Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
   Recorded out;
   Names names;
@@ -116,7 +117,8 @@ Recorded Record(const std::vector<int>& layers, const Oddity& oddity = {}) {
   return out;
 }
 
-// Returns the tape as text. Sorts frees at the same time, whose order is not defined.
+// Returns the tape as text. Sorts frees that have the same time, because their order is not
+// defined.
 std::vector<std::string> Lines(const Tape& tape, const std::vector<std::string>& strings) {
   std::vector<std::string> lines;
   auto work = tape.works.begin();

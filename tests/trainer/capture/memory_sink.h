@@ -1,4 +1,4 @@
-// An EventSink that keeps everything and looks up strings on demand.
+// An EventSink that stores all events and strings, and can look up the strings.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -165,7 +165,8 @@ TEST_F(RecorderTest, InitialCategoryDependsOnPhase) {
     recorder_->BeginOp("MulBackward0", 1, true);
     EXPECT_EQ(born(Phase::kBackward), Category::kAutogradDetail);
     {
-      // A checkpoint's node recomputes forward within backward. These temporaries are forward's.
+      // A checkpoint's node recomputes forward within backward. The temporaries of this
+      // recomputation count as temporaries of forward.
       ModuleScope module("layers.0");
       EXPECT_EQ(born(Phase::kBackward), Category::kTemporary);
     }
@@ -359,7 +360,7 @@ TEST_F(RecorderTest, OptimizerStateHasItsParametersModule) {
   }
   EXPECT_EQ(sink_.Text(LastAlloc().module), "layers.0.weight");
   {
-    OwnerScope owner(uint64_t{0x9999});  // there is no such allocation, so the module is the owner
+    OwnerScope owner(uint64_t{0x9999});  // no allocation has this id, so the module is the owner
     Alloc(0x3000);
   }
   EXPECT_EQ(sink_.Text(LastAlloc().module), "optimizer");

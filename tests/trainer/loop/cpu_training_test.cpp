@@ -48,7 +48,7 @@ TEST(CpuTraining, TraceIsMeasuredAndComplete) {
   }
 }
 
-// Returns the losses of several steps. They depend on every gradient of the steps before, so equal
+// Returns the losses of several steps. Losses depend on all gradients of earlier steps, so equal
 // losses mean equal gradients.
 std::vector<double> LossesOf(const run::RunConfig& config) {
   const RunResult result = RunTiny(config);

@@ -1,5 +1,4 @@
-// Tests DoRA on a linear layer, which scales the rows of the adapted weight to trained
-// lengths.
+// Tests DoRA on a linear layer. DoRA scales the rows of the adapted weight to trained lengths.
 #include <gtest/gtest.h>
 #include <torch/autograd.h>
 #include <torch/types.h>

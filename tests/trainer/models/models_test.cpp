@@ -39,7 +39,7 @@ std::string_view PresetJson(std::string_view name) {
   return "";
 }
 
-// Covers all families, also those without tests of their own.
+// Covers all families, also families that have no test file of their own.
 TEST(Families, AreDeclaredOnceAndRejectUnknownModels) {
   std::set<std::string> ids, names;
   for (const Family& family : Families()) {

@@ -1,5 +1,5 @@
-// Checks the memory of an FSDP1 rank to the byte. It has an equal part of each unit, gathers units
-// as its strategy defines, and has one gradient tensor for each unit.
+// Checks the memory of an FSDP1 rank to the byte. The rank has an equal part of each unit, gathers
+// units as its strategy defines, and has one gradient tensor for each unit.
 #include "tests/trainer/techniques/proofs/planned.h"
 #include "trainer/sharding/flat_sharded.h"
 

@@ -71,7 +71,8 @@ TEST(Generation, CachingKeepsTheTokensOfGpt2AndT5) {
 }
 
 // If the cache consists of tuples, the keys and values of the previous pass exist during a pass, in
-// addition to the new ones. Keys and values of the encoder's output exist only once.
+// addition to the new ones. The keys and values of cross-attention, computed from the encoder's
+// output, exist only once.
 TEST(Generation, TupleCacheExistsTwiceCrossAttentionOnce) {
   const auto blocks = [](const char* model) {
     const RunResult result = RunTiny(Config(run::Backend::kPlan, model, "dynamic"));

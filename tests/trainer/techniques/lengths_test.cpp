@@ -31,7 +31,8 @@ class LengthsFile : public ::testing::Test {
     config.Set("samples.batches", batches);
     return config;
   }
-  // Returns how many tokens the batch of each step has. A step's first allocation is the token ids.
+  // Returns how many tokens the batch of each step has. The first allocation of a step is that of
+  // the token ids.
   static std::vector<uint64_t> TokensOf(const run::RunConfig& config) {
     const RunResult result = RunTiny(config);
     EXPECT_TRUE(result.status.ok()) << result.status;

@@ -59,7 +59,8 @@ const std::set<std::string> kOtherMathematics = {"amp-bf16",
 // mathematics. This default allows for fp32 sums in another order.
 constexpr double kKept = 5e-5;
 // The tolerance if the named technique is also on. The figure in a comment is the largest measured
-// difference; the tolerance is about three times as large. Without a figure, it was chosen.
+// difference; the tolerance is about three times as large. A tolerance without a figure was not
+// measured.
 const std::map<std::string, double> kTolerances = {
     {"bf16", 1e-2},      // 2.8e-3: a loss has eight bits; the last bit is 4e-3 of the loss
     {"prefix", 1.5e-2},  // 4.7e-3: the prefix is random and has a large weight
@@ -78,8 +79,8 @@ const std::map<std::string, double> kTolerances = {
     {"optimizer-paged", 1e-3},
     {"optimizer-8bit-torchao", 1e-3},
     {"optimizer-4bit", 1e-3},
-    {"galore", 1e-3},          // singular vectors of a gradient depend on its last bits
-    {"nf4", 1e-2},             // computes in bf16
+    {"galore", 1e-3},  // the singular vectors of a gradient depend on the gradient's last bits
+    {"nf4", 1e-2},     // computes in bf16
     {"int8-weights", 1e-2},    // computes in bf16
     {"cast-on-device", 1e-2},  // computes in bf16
 };
@@ -97,7 +98,7 @@ bool TooFar(const std::string& technique, double loss, double expected) {
   return Distance(loss, expected) > ToleranceOf(technique);
 }
 
-// Notes the largest difference that occurred with each technique, and prints them.
+// Notes the largest difference that occurred with each technique, and prints these differences.
 class Farthest {
  public:
   void Add(const std::string& technique, const std::string& kept, double distance) {
@@ -257,7 +258,8 @@ TEST(Techniques, StepInBackwardWorksWithChunkedLoss) {
   for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(inside[i], after[i], 2e-5 * after[i]) << i;
 }
 
-// The loss and its gradients must be the same, whether logits are recomputed or kept.
+// Whether logits are recomputed or kept, the loss and its gradients must equal those of the whole
+// loss.
 TEST(Techniques, ChunkedLossEqualsTheWholeLoss) {
   for (const char* model : {kTinyQwen, kTinyGpt2}) {
     const std::vector<double> whole = LossesOf(Plain(model), "whole");

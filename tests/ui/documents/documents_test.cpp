@@ -162,7 +162,7 @@ TEST(DocumentTest, ProgramResultReloadsFromItsSavedFile) {
   program.SavedTo(third->trace, "/kept/3.trace");
   EXPECT_EQ(program.history.entries()[0].file, "/kept/1.trace");
   EXPECT_EQ(program.history.entries()[2].file, "/kept/3.trace");
-  // When an earlier result was read again, its entry becomes the current one. None is added.
+  // When an earlier result was read again, its entry becomes the current one. No entry is added.
   program.history.GoTo(0);
   program.Arrived(first, false, 3);
   EXPECT_EQ(program.history.current(), 0u);

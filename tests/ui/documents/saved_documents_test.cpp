@@ -185,8 +185,8 @@ TEST(SavedDocumentsTest, RejectInvalidJsonAndSkipInvalidDocuments) {
   EXPECT_FALSE(SavedSessionFromJson(deep).ok());
 }
 
-// Reading must stay in bounds after random changes of bytes. Built with sanitizers, this also
-// detects undefined behaviour.
+// Reading must stay in bounds after random changes of bytes. A build with sanitizers also detects
+// undefined behaviour.
 TEST(SavedDocumentsTest, SurviveRandomByteChanges) {
   const std::string good = ToJson(SessionOfAllKinds());
   std::mt19937 random(1);

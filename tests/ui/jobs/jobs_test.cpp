@@ -36,7 +36,7 @@ bool WaitFor(Condition condition) {
   return true;
 }
 
-// Makes a job report that it has begun, and wait until the test opens the gate.
+// Stops a job: the job reports that it has begun, then waits until the test opens the gate.
 struct Gate {
   std::binary_semaphore begun{0}, open{0};
   auto Job(int answer) {

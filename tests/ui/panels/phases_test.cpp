@@ -26,7 +26,8 @@ TEST(PhaseRowsTest, ListsGpuTimesNextToHostTimes) {
               ::testing::ElementsAre("Step", "Forward", "Backward", "Optimizer", "Total",
                                      "Peak allocated", "Peak in", "Reserved", "GPU: forward",
                                      "GPU: backward", "GPU: optimizer", "GPU: busy"));
-  // The forward columns include the loss, unlike the phase in the timeline, so a tip says this.
+  // The forward columns include the loss, unlike the phase in the timeline, so their tips must say
+  // this.
   for (const size_t forward : {1, 8})
     EXPECT_THAT(table.columns[forward].tip, ::testing::HasSubstr("loss"));
   EXPECT_EQ(table.columns[2].tip, "");

@@ -60,7 +60,7 @@ TEST(ShippedSamplesPlanned, EqualFreshPlansOfTheSameSettings) {
 }
 
 // In the worker's process, each kind of GPU takes up a device number, and there are not many. When
-// none is left, another process must replace it, without a message.
+// no number is left, another process must replace this process without a message.
 TEST(RealWorker, PlansForMoreGpusThanOneProcessSupports) {
   const QString worker = QStringLiteral(VRAMSCOPE_REAL_WORKER);
   if (worker.isEmpty()) GTEST_SKIP() << "vramscope-worker is not built (it needs LibTorch)";

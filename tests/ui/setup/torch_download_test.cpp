@@ -169,7 +169,7 @@ TEST_F(Download, ReportsErrorsOfTheIndex) {
   index_.server.requested.clear();
   index_.server[kPage].code = 503;
   EXPECT_EQ(Run().code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(index_.server.requested.size(), 4);  // tried again
+  EXPECT_EQ(index_.server.requested.size(), 4);  // the request was repeated
 }
 
 TEST_F(Download, FailsWhenServerSendsNothing) {

@@ -89,8 +89,8 @@ class AllocationFaults : public ::testing::Test {
  protected:
   void SetUp() override {
     spared = true;
-    // The window cannot save its session. It would do so at the same time with protobuf, whose
-    // messages do not support failing allocations.
+    // The window cannot save its session. Otherwise, it would save the session with protobuf during
+    // the test, and protobuf's messages do not support failing allocations.
     window_ = std::make_unique<MainWindow>(
         MainWindowOptions{.worker_program = QStringLiteral(VRAMSCOPE_FAKE_WORKER),
                           .settings_file = folder_.filePath(QStringLiteral("settings.ini")),

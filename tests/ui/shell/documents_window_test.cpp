@@ -287,7 +287,8 @@ TEST_F(Documents, DroppingATabOnAnotherComparesThem) {
   Trigger("document.compare");
   EXPECT_EQ(window_->documents().active().session.baseline(),
             window_->documents().at(2).session.shown());
-  // A tab that is dropped on itself does nothing. Between two other tabs, it is moved there.
+  // Dropping a tab on itself must do nothing. Dropping it between two other tabs must move it
+  // there.
   DropTab(IdOf(1), Bar()->tabRect(1).center());
   EXPECT_EQ(Shown(), "a.trace");
   DropTab(IdOf(2), Bar()->tabRect(0).topLeft() + QPoint(2, 4));

@@ -188,7 +188,7 @@ TEST_F(FirstUseTest, UnfinishedFileDoesNotShowTheSavingsOfAnotherModel) {
   ASSERT_FALSE(State()["trace"].toObject()["complete"].toBool());
   EXPECT_FALSE(Technique("sgd").contains(QStringLiteral("saving_bytes")));
   EXPECT_THAT(Technique("sgd")["saving_why"].toString().toStdString(), HasSubstr("Ctrl+R"));
-  // When the other document is shown again, its savings must be there.
+  // When the other document is shown again, its savings must be shown again.
   window_->actionRegistry()->Find(QStringLiteral("document.1"))->trigger();
   EXPECT_TRUE(
       WaitFor([this] { return Technique("sgd").contains(QStringLiteral("saving_bytes")); }));
@@ -224,7 +224,7 @@ TEST_F(FirstUseTest, CommandPaletteRanksBestMatchFirst) {
   EXPECT_EQ(find("view light").value(0), "view.theme.light");
   EXPECT_EQ(find("peak").value(0), "go.peak");
   EXPECT_TRUE(find("zmin").contains(QStringLiteral("view.zoom-in"))) << "scattered letters";
-  // Commands that are not possible now must come last, such as this one, which needs a baseline.
+  // Commands that are not possible now must come last, such as run.unpin, which needs a baseline.
   EXPECT_NE(find("baseline").value(0), "run.unpin");
   // Every command must have a row, except places for recent files that are not used yet.
   for (const QString& id : find("")) EXPECT_FALSE(id.startsWith(QLatin1String("file.recent")));
@@ -443,7 +443,8 @@ TEST_F(FirstUseTest, PresetKeepsSettingsOfTheUser) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->config().model, "qwen2-0.5b");
   EXPECT_EQ(window_->config().seq, 512);
-  // After choosing another preset and then the first again, no setting of the other may be left.
+  // After choosing another preset and then the first again, no setting of the second preset may be
+  // left.
   Choose("model", QStringLiteral("basics-medium"));
   Choose("model", QStringLiteral("qwen2-0.5b"));
   EXPECT_EQ(window_->config().seq, 512);

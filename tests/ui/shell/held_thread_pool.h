@@ -14,7 +14,8 @@ class HeldThreadPool {
   HeldThreadPool() : threads_(pool_.maxThreadCount()) {
     pool_.setMaxThreadCount(1);
     // The first of these jobs blocks the only thread. A job that waits for files adds a thread to
-    // the pool. The next of these jobs blocks that one, because queued jobs start before new ones.
+    // the pool. The next of these jobs blocks the added thread, because queued jobs start before
+    // new ones.
     for (int i = 0; i < kHolders; ++i) pool_.start([this] { Hold(); }, kFirst);
   }
   ~HeldThreadPool() {

@@ -1,5 +1,6 @@
 // Regression tests with traces that crashed the window or made it hang, for example because the sum
-// of sizes exceeds 64 bits or an end has no reason. The window must draw every page for them.
+// of sizes exceeds 64 bits or the message about a run's end is empty. The window must draw every
+// page for them.
 #include <gtest/gtest.h>
 
 #include <QDir>

@@ -1,5 +1,5 @@
-// Tests the window in other languages: that it can be switched while it runs, that all texts are
-// translated, and that longer texts fit.
+// Tests the window in other languages: that the language can be changed while the window is open,
+// that all texts are translated, and that longer texts fit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

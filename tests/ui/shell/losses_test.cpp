@@ -190,7 +190,7 @@ TEST_F(Losses, BlockedReadDoesNotBlockOtherFiles) {
   window_->cancelAll();
   ASSERT_TRUE(QTest::qWaitFor([this] { return !window_->busy(); }, 10'000));
   EXPECT_THAT(State()["title"].toString().toStdString(), HasSubstr("recorded.trace"));
-  // The readers end.
+  // Opens the pipes for writing and closes them, so that the blocked reads end.
   for (const char* name : {"a.pipe", "b.pipe", "c.pipe"})
     if (const int fd =
             ::open(qPrintable(folder_.filePath(QLatin1String(name))), O_RDWR | O_NONBLOCK);

@@ -270,7 +270,8 @@ TEST_F(NotesWindowTest, NoteIsAboutWhatWasChosenLast) {
   const QJsonObject cursor = add("cursor");
   EXPECT_EQ(cursor["what"].toString().toStdString(), "");
   EXPECT_NEAR(cursor["time_ns"].toDouble(), static_cast<double>(begin + 7), 1);
-  // The cursor, which was set last, is gone. So the note must be about the block, still selected.
+  // The cursor, which was set last, is gone. So the note must be about the block, which is still
+  // selected.
   Timeline()->setCursorTime(-1);
   EXPECT_THAT(add("block again")["what"].toString().toStdString(), HasSubstr("block"));
 }

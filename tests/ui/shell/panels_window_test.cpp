@@ -467,7 +467,7 @@ TEST_F(PanelsWindowTest, SnapshotWithoutHistoryShowsTheStatePage) {
   window_->timelineWidget()->select({1});
   EXPECT_THAT(State()["selection"].toObject()["title"].toString().toStdString(),
               HasSubstr("_allocate_kv_cache_tensors"));
-  // A run that is opened later must have its usual pages. This one ran out of memory, so the page
+  // A run that is opened later must have its usual pages. This run ran out of memory, so the page
   // that explains this is shown.
   OpenRecorded();
   EXPECT_EQ(State()["tables"].toObject()["current"].toString(), "Out of memory");

@@ -168,7 +168,7 @@ await end
   EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("2"));
   EXPECT_EQ(Toggles()["rows"].toArray()[0].toObject()["toggle"].toString(), "checkpointing")
       << "no row moves while others arrive";
-  // What has arrived stays.
+  // Savings that have arrived must stay.
   FindToggles();
   EXPECT_FALSE(window_->busy());
   EXPECT_EQ(Toggles()["says"].toString(), "cancelled; 1 of 3 techniques are planned");
@@ -376,7 +376,7 @@ TEST_F(ProgramStudies, UndoPlansAgainIfTheScriptWasSaved) {
   ASSERT_TRUE(Idle());
   Switch("bf16");
   ASSERT_TRUE(Idle());
-  QTest::qWait(1100);  // the history has whole seconds
+  QTest::qWait(1100);  // the history stores times in whole seconds
   Script("about()\nchunk(5)\nabout(ended='end')\n");
   window_->undo();
   EXPECT_TRUE(window_->programRunner()->busy());
@@ -415,7 +415,7 @@ TEST_F(ProgramStudies, SwitchBeforeTheFirstPlanIsUndone) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(window_->documents().size(), 1u);
   EXPECT_EQ(Blocks(), 3u);
-  window_->undo();  // the document of the plan has the step
+  window_->undo();  // the step belongs to the plan's document
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Blocks(), 2u);
 }

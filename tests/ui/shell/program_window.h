@@ -83,7 +83,8 @@ class ProgramWindow : public ::testing::Test {
   }
   void TearDown() override {
     window_.reset();
-    // No temporary folder may be left. Make() removes those of killed launchers, as the next would.
+    // No temporary folder may be left. Make() removes the folders of killed launchers, like the
+    // start of another launcher.
     ASSERT_TRUE(program::ScratchFolder::Make().ok());
     EXPECT_EQ(QDir(folder_.filePath(QStringLiteral("tmp")))
                   .entryList(QDir::AllEntries | QDir::NoDotAndDotDot)
@@ -200,7 +201,8 @@ class ProgramWindow : public ::testing::Test {
   }
 
   // Test and program exchange files in this folder. In other folders, writes of a planned program
-  // are isolated, and it may not see files that are created meanwhile (docs/security.md).
+  // are isolated, and the program may not see files that are created while it runs
+  // (docs/security.md).
   QTemporaryDir folder_{QStringLiteral("/dev/shm/program-window-XXXXXX")};
   QString vramscope_ = QStringLiteral(VRAMSCOPE_PROGRAM);
   std::unique_ptr<MainWindow> window_;

@@ -196,7 +196,7 @@ TEST_F(ProgramWindow, ReportsMissingOrCpuOnlyTorch) {
   EXPECT_THAT(PageText("error"), HasSubstr("never imported torch"));
   EXPECT_FALSE(Page("again").toBool());
   EXPECT_EQ(window_->digest(), nullptr);
-  // The torch has no CUDA.
+  // This PyTorch was built without CUDA.
   Run("about(cuda='')\n");
   ASSERT_TRUE(Idle());
   EXPECT_THAT(PageText("error"), HasSubstr("for the CPU only"));

@@ -29,7 +29,8 @@ namespace {
 
 using vramscope::testing::MakeRecordedTrace;
 
-// Left out, because these actions open a file dialog, start another process, or end the window.
+// Actions that are never chosen, because they open a file dialog, start another process, or end the
+// window.
 const std::set<QString> kLeftOut = {
     QStringLiteral("file.quit"),       QStringLiteral("file.open"),
     QStringLiteral("file.open-part"),  QStringLiteral("file.compare"),

@@ -208,7 +208,7 @@ TEST_F(ReadingWindowTest, EscapeClearsAFilterThenReturnsToTheTimeline) {
     QTest::keyClick(filter, Qt::Key_Escape);
     EXPECT_TRUE(window_->timelineWidget()->hasFocus()) << name;
   }
-  // From a table, too.
+  // Escape must also return to the timeline from a table.
   auto* phases = Find<QTableView>("phasesTable");
   window_->openPage(QStringLiteral("phases"));
   phases->setFocus();

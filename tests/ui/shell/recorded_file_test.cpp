@@ -46,7 +46,8 @@ TEST_F(RecordedFileTest, ShowsRecordingFactsInPlaceOfControls) {
   EXPECT_EQ(Chip("inferred"), "categories inferred");
   EXPECT_EQ(Chip("out_of_memory"), "out of memory");
   EXPECT_EQ(Chip("fits"), "");
-  // A trace restates older segments before their blocks. Until then, they must not count as unused.
+  // The trace first lists the segments and then the blocks that are older than the recording.
+  // Segments whose blocks are not listed yet must not count as unused.
   EXPECT_LT(window_->digest()->unused, window_->digest()->summary.peak.reserved);
   const QJsonObject facts = state["recording"].toObject()["facts"].toObject();
   EXPECT_EQ(facts["kind"].toString(), "CUDA memory snapshot (pickle, protocol 4)");
@@ -246,7 +247,7 @@ TEST_F(RecordedFileTest, FailedOpenReportsTheCause) {
   ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
   EXPECT_EQ(Banner("kind"), "open-failed");
   EXPECT_THAT(Banner("text").toStdString(), ::testing::HasSubstr("byte 4,711"));
-  EXPECT_EQ(Banner("action"), "");  // for a truncated file, its complete part would be shown
+  EXPECT_EQ(Banner("action"), "");  // opening a part would not help with a damaged file
   EXPECT_EQ(State()["recent"].toArray().size(), 0);
   EXPECT_EQ(window_->digest(), nullptr);
 }

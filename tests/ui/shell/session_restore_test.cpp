@@ -130,7 +130,7 @@ class SessionRestore : public testing::ProgramWindow {
     QProcess driver;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert(QStringLiteral("XDG_RUNTIME_DIR"),
-                       folder_.path());  // otherwise Qt creates one
+                       folder_.path());  // otherwise Qt creates a folder
     driver.setProcessEnvironment(environment);
     driver.setProcessChannelMode(QProcess::ForwardedErrorChannel);
     driver.start(

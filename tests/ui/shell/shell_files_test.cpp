@@ -83,7 +83,7 @@ TEST_F(ShellFilesTest, DroppedFileIsOpened) {
   QMimeData mime;
   mime.setUrls({QUrl::fromLocalFile(path)});
   QDropEvent drop(QPointF(400, 300), Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
-  QObject* receiver = window_.get();  // QApplication would search for a drag that led here
+  QObject* receiver = window_.get();  // QApplication would search for the drag before the drop
   ASSERT_TRUE(receiver->event(&drop));
   ASSERT_TRUE(Idle());
   EXPECT_THAT(State()["title"].toString().toStdString(), ::testing::StartsWith("a.trace"));

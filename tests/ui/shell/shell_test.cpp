@@ -93,7 +93,7 @@ TEST_F(ShellTest, IncompatibleTechniqueIsDisabledWithAReason) {
   Click("flash");
   ASSERT_TRUE(Idle());
   EXPECT_TRUE(Technique("flash")["on"].toBool());
-  Click("amp-bf16");  // flash attention needs it, so it is also switched off
+  Click("amp-bf16");  // flash attention needs 16 bits, so it is switched off, too
   ASSERT_TRUE(Idle());
   EXPECT_FALSE(Technique("flash")["on"].toBool());
 }

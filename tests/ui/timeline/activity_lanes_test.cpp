@@ -363,7 +363,8 @@ TEST_F(ActivityLanesTest, PinnedMemoryHasItsOwnLane) {
   EXPECT_EQ(MakeTooltip(model_.state(), hit).title, FormatBytes(uint64_t{8} << 20));
 }
 
-// The lanes of the GPU's clock and of pinned memory, if it is only 4 bytes, must start folded.
+// The lane of the GPU's clock must start folded. So must the lane of pinned memory if there are
+// only 4 bytes of it.
 TEST_F(ActivityLanesTest, CountersAndSmallPinnedMemoryStartFolded) {
   trace::TraceBuilder builder;
   ASSERT_TRUE(builder.AddStrings(0, std::vector<std::string>{"", "SM clock"}).ok());

@@ -116,7 +116,8 @@ TEST_F(CanvasTest, StackHeightEqualsAllocatedBytes) {
   }
 }
 
-// If 20 ns of a run of seconds are shown, there are more columns up to its end than an int holds.
+// If 20 ns of a run of seconds are shown, the columns from there to the end of the run are more
+// than an int can count.
 TEST_F(CanvasTest, StackIsDrawnAtEveryZoomLevel) {
   const auto run =
       TimelineData::Build(testing::MakeSyntheticTrace({.layers = 6, .steps = 2, .speed = 1000}));

@@ -116,7 +116,8 @@ TEST_F(MovedFrame, IsShownUntilTheExactFrameIsDrawn) {
   const QImage now = moved_.grab().toImage();
   EXPECT_EQ(now, exact_.grab().toImage());
   EXPECT_NE(now, stretched);
-  // Until then, the previous frame was shown, stretched by half. It must have been similar.
+  // Until the exact frame was drawn, the previous frame was shown, stretched by half. The two
+  // frames must be similar.
   const QRect memory = Body(moved_, "memory").adjusted(0, 20, 0, 0);
   ASSERT_GT(memory.height(), 50);
   int alike = 0, all = 0;

@@ -27,7 +27,8 @@ class TimelineWidgetTest : public ::testing::Test {
   void SetUp() override {
     qRegisterMetaType<trace::AllocationId>();
     widget_.setAnimations(false);
-    widget_.setFrameBudget(1e9);  // exact frames only; moved_picture_test.cpp tests moved ones
+    // Never shifts the last picture instead of drawing anew; moved_picture_test.cpp tests that.
+    widget_.setFrameBudget(1e9);
     widget_.resize(1000, 720);
     widget_.show();
     trace_ = testing::MakeSyntheticTrace({.layers = 8});

@@ -1,6 +1,6 @@
 // Makes up a training run without LibTorch: the events of a transformer with the shape of
 // Qwen2-0.5B. Sizes depend roughly on the configuration (precision, checkpointing, LoRA, ...), so
-// that a toggle changes the timeline. They are not those of a real run.
+// that a toggle changes the timeline. They are not the sizes of a real run.
 #pragma once
 
 #include <functional>

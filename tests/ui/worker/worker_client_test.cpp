@@ -275,8 +275,8 @@ TEST_F(WorkerClientTest, ReportsOutputThatIsNotAFrame) {
   EXPECT_EQ(lost_.size(), 1);
 }
 
-// The checksum is verified on another thread, but the client must not wait for the rest of the
-// run.
+// The checksum is verified on another thread, so the error arrives later. The client must then end
+// the run at once and not wait for the rest of it.
 TEST_F(WorkerClientTest, WrongChecksumEndsTheWorker) {
   WorkerClient& client = Make();
   client.start();

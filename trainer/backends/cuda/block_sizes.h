@@ -8,7 +8,8 @@
 //   BlockSizes::Block block = blocks.OnAlloc(address, bytes_requested);  // bytes and pool
 //   blocks.OnFree(address);
 //
-// Does not use LibTorch. Has no lock: the allocator reports the events of a device under its own.
+// Does not use LibTorch. Has no lock, because the allocator holds its own lock while it reports the
+// events of a device.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ using cuda::Emulated;
 using cuda::RecordedRun;
 
 // Returns the settings as text. LibTorch resets most settings that a text does not name, but keeps
-// the previous run's value of some. So this text always names the latter.
+// the previous run's value of a few settings. So this text always names these few.
 std::string Settings(const run::AllocConf& conf) {
   const std::string text = run::ToString(conf);
   const auto unless_named = [&](std::string_view key, std::string_view value) {
@@ -111,7 +111,8 @@ void Granted(void*, int, uint64_t bytes, uint64_t device_free) {
   }
 }
 
-// The platform's listener also stays attached. It passes the work of the GPU to the current run.
+// The platform's listener also stays attached until the process ends. It passes the work of the GPU
+// to the current run.
 constexpr emulated::Listener kListener{
     .work =
         [](const emulated::Activity& activity, uint64_t stream) {
@@ -155,7 +156,8 @@ class Cuda final : public Backend {
     }
     library_->clear_workspaces(device_);
     library_->empty_cache(device_);
-    // If the previous run left memory allocated (it has reported this), addresses cannot be reset.
+    // If the previous run left memory allocated, addresses cannot be reset. (That run has reported
+    // an error.)
     if (Emulated().there() && library_->allocated_bytes(device_) == 0) Emulated().reset(device_);
     library_->set_allocator_settings(Settings(conf).c_str());
     library_->set_memory_fraction(conf.memory_fraction > 0 ? conf.memory_fraction : 1.0, device_);

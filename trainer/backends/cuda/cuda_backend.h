@@ -3,10 +3,10 @@
 // (emulated/), whose libraries act as a GPU but compute nothing, it becomes a plan. Both run the
 // same host code, so they allocate the same, including the workspaces of all operators.
 //
-// Which of the two it is depends on how the process was started (emulated/README.md,
-// "Redirection"); see OnEmulatedPlatform().
+// Whether a run becomes a recording or a plan depends on how the process was started
+// (emulated/README.md, "Redirection"); see OnEmulatedPlatform().
 //
-// Call it on the run's thread. Every thread that allocates calls the tracker.
+// Call the backend only on the run's thread. The tracker is called on every thread that allocates.
 #pragma once
 
 #include "trainer/backends/backend.h"
@@ -17,10 +17,12 @@ namespace vramscope::trainer {
 bool OnEmulatedPlatform();
 
 // Declares that the process has the CUDA libraries of a real GPU, so that runs are recordings. Call
-// it first. Tests without a GPU call it although they have the emulated platform's libraries.
+// this before any other function. Tests without a GPU call it, too, although they have the emulated
+// platform's libraries.
 void UseInstalledGpu();
 
-// Exists once per process. If libtorch_cuda cannot be loaded, Start() returns kFailedPrecondition.
+// The backend exists once per process. If libtorch_cuda cannot be loaded, Start() returns
+// kFailedPrecondition.
 Backend& CudaBackend();
 
 }  // namespace vramscope::trainer

@@ -36,8 +36,8 @@ struct AllocatorEntry {
 // Called from every thread that allocates, with the allocator's lock held.
 using AllocatorTracker = void (*)(const AllocatorEntry& entry);
 
-// The sizes of the workspaces that the first matrix product of a thread allocates. They stay
-// allocated until clear_workspaces().
+// The sizes of the workspaces that the first matrix product of a thread allocates. These workspaces
+// stay allocated until clear_workspaces().
 struct WorkspaceBytes {
   uint64_t cublas = 0, cublas_lt = 0;
 };

@@ -14,8 +14,8 @@ struct EmulatedPlatform {
   int (*set_gpu)(int device, const char* text) = nullptr;
   void (*overcommit)(Observer observer, void* context) = nullptr;
   void (*reset)(int device) = nullptr;
-  // A move is a call that advances the virtual clock. An observer is told about moves, so that they
-  // can be repeated. `move` is a ClockMove (emulated/core/streams.h).
+  // A move is a call that advances the virtual clock. The observer gets every move, so that the
+  // moves can be repeated later. `move` is a ClockMove (emulated/core/streams.h).
   using Mover = void (*)(void* context, int move, int64_t duration_ns);
   void (*observe)(Mover observer, void* context) = nullptr;
   void (*repeat)(int move, int64_t duration_ns, int waits, emulated::RepeatedMove* times) = nullptr;

@@ -20,10 +20,10 @@ constexpr int kPlannedDevices = 38;
 // A new process can execute it.
 constexpr char kNeedsNewProcess[] = "vramscope/needs-new-process";
 
-// Sets the environment so that processes executed later take all CUDA libraries from `folder`. They
-// have kPlannedDevices devices, so that another GPU can be planned without a new process. Switches
-// off address randomization, so that addresses, and hashes of them, are the same in all runs.
-// Returns kFailedPrecondition if the platform is missing.
+// Sets the environment so that processes executed later take all CUDA libraries from `folder`.
+// These processes have kPlannedDevices devices, so that another GPU can be planned without a new
+// process. Switches off address randomization, so that addresses, and hashes of them, are the same
+// in all runs. Returns kFailedPrecondition if the platform is missing.
 absl::Status SetEmulatedEnvironment(const std::string& folder);
 
 }  // namespace vramscope::trainer

@@ -4,7 +4,8 @@
 //   activities.Now();                                 // from time to time: reports completed work
 //   activities.Finish();                              // reports the rest and detaches from CUPTI
 //
-// If some data cannot be collected, a note in the trace says so. Use it only on the run's thread.
+// If some data cannot be collected, a note in the trace says so. Use this class only on the run's
+// thread.
 #pragma once
 
 #include <chrono>

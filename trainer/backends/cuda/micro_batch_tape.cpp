@@ -257,7 +257,7 @@ class CudaTape final : public MicroBatchTape {
   std::vector<Gradient> gradients_;
   bool recording_ = false;
   bool ready_ = false;
-  bool makes_workspaces_ = false;  // playing must allocate workspaces: none exist yet
+  bool makes_workspaces_ = false;  // playing must allocate the workspaces, because none exist yet
 };
 
 }  // namespace

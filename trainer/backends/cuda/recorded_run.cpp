@@ -87,7 +87,7 @@ void RecordedRun::Entry(const AllocatorEntry& entry) {
         recorder_.OnFree(entry.address);
       }
       break;
-    // Follows the request directly, unless another stream still uses the block.
+    // This entry directly follows the request, unless another stream still uses the block.
     case Action::kFreeCompleted:
       blocks_.OnFree(entry.address);
       if (holding_) {

@@ -1,7 +1,7 @@
 // The "basics" model: a pre-norm decoder with RMSNorm, RoPE, SwiGLU and attention, written with
-// elementary operators and einsum. So are the programs whose snapshots were recorded. Each tensor
-// lives exactly as long as in those Python programs, so that allocations and frees of a planned
-// step equal those of a recorded step, event for event.
+// elementary operators and einsum. The programs whose snapshots were recorded are written in the
+// same way. Each tensor lives exactly as long as in those Python programs, so that allocations and
+// frees of a planned step equal those of a recorded step, event for event.
 //
 // Python's lifetimes determine the order of the frees. They are reproduced in this way:
 //   - Temporary operands are freed right after the operator, the left operand first. C++ keeps
@@ -9,7 +9,7 @@
 //   - Operands are evaluated left to right. So they are written in braces, not as function
 //     arguments, which GCC evaluates right to left.
 //   - A returning frame frees its arguments, then its other variables in order of assignment.
-//     C++ would use the reverse order. `Drop` at the end of each function does this.
+//     `Drop` at the end of each function frees them in this order. C++ would use the reverse order.
 //   - The caller of a *module* keeps the arguments until the call has returned.
 //     The caller of a plain function does not keep them.
 //   - A rebound name keeps its old tensor until the new one exists.
@@ -402,7 +402,8 @@ class BasicsLm : public Model {
   }
   std::unique_ptr<Optimizer> MakeOwnOptimizer(const OptimizerConfig& config,
                                               const std::vector<Tensor>& trained) override {
-    // The script of this model has an AdamW of its own, a loop. Foreach and fused are PyTorch's.
+    // The script of this model has its own AdamW, which is a loop. The foreach and fused
+    // implementations are PyTorch's.
     if (config.name != "adamw" || config.impl != OptimizerImpl::kLoop) {
       return nullptr;
     }

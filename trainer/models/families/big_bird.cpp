@@ -120,8 +120,9 @@ struct Masks {
   at::Tensor blocked, band, from, to;  // masks of attention between blocks
 };
 
-// Both return a batch of products: of [..., a, b] and a transposed [..., c, b], or [..., b, c]. If
-// both operands must be copied, the left one is copied first.
+// Both functions multiply the matrices of two batches: Product() multiplies [..., a, b] by [..., b,
+// c], and ProductTransposed() multiplies [..., a, b] by the transposed [..., c, b]. If both
+// operands must be copied, the left one is copied first.
 at::Tensor ProductTransposed(const at::Tensor& a, const at::Tensor& b) {
   std::vector<int64_t> sizes = a.sizes().vec();
   sizes.back() = b.size(-2);
@@ -150,7 +151,7 @@ void AddPenalty(at::Tensor& scores, const at::Tensor& mask) {
   scores += penalty;
 }
 
-// Returns those of the blocks [b, h, n, ...] that `indices` [b, h, ...] selects.
+// Returns the blocks that `indices` [b, h, ...] selects from `blocks` [b, h, n, ...].
 at::Tensor Gather(const at::Tensor& blocks, const at::Tensor& indices) {
   const int64_t picked = indices.size(-2) * indices.size(-1);
   at::Tensor shift = at::arange(indices.size(0) * indices.size(1) * picked, indices.options());
@@ -219,8 +220,8 @@ class BlockSparseAttention : public FullAttention {
     return at::einsum("blq,bhlk->bhlqk", {blocked.slice(1, 1, -1), mask});
   }
 
-  // The tensors of the second block or the last but one. These attend to their neighbours, the
-  // first and last block, and random blocks.
+  // The tensors of the second block or of the second-last block. These two blocks attend to their
+  // neighbours, the first and last block, and random blocks.
   struct Edge {
     at::Tensor keys, values, product, sequence_pad, random_pad, weights, context;
   };

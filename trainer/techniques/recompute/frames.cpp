@@ -37,7 +37,8 @@ struct Frame {
   RandomState random;
   std::optional<AutocastState> autocast;  // autocast's state in the first run
   SavedVariable input;
-  std::vector<std::optional<SavedVariable>> carried;  // nullopt: undefined, or in `closed_over`
+  // nullopt if the tensor is undefined or in `closed_over`
+  std::vector<std::optional<SavedVariable>> carried;
   Carried closed_over;
   std::function<std::unique_ptr<OpPolicy>()> make_policy;  // null: no outputs are kept
   OpCache kept;

@@ -42,7 +42,7 @@ TEST(Proof, T03_CheckpointsKeepOnlyTheirInputs) {
     EXPECT_LT(PerLayer({{"checkpointing.mode", part}}), PerLayer(Settings{})) << part;
     EXPECT_GT(PerLayer({{"checkpointing.mode", part}}), kInput) << part;
   }
-  // In each step, a module of a checkpointed layer must run twice. Only one layer at a time may
+  // In each step, each module in a checkpointed layer must run twice. Only one layer at a time may
   // have all its activations.
   const Planned plan(With(layer), Qwen({.layers = 4})), more(With(layer), Qwen({.layers = 8}));
   EXPECT_EQ(plan.Calls("layers.1.mlp.up_proj", Phase::kForward, 2), 1);
@@ -298,7 +298,7 @@ TEST(Proof, X02_ChunkedLossLowersThePeak) {
   const uint64_t eight = peak(settings);
   settings["loss_chunks"] = "32";
   EXPECT_LT(peak(settings), eight);
-  // Three tensors that are as large as the logits must shrink to an eighth.
+  // Three tensors, each as large as the logits, must shrink to an eighth.
   const uint64_t logits = 16 * kSeq * 32768 * 4;
   EXPECT_GT(full - eight, 2 * logits);
 }

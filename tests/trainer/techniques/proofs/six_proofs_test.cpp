@@ -109,7 +109,8 @@ TEST(SixProofs, HoldForEachTechniqueOnThreeModels) {
       ASSERT_TRUE(result.status.ok()) << result.status;
       EXPECT_EQ(Broken(*result.trace, config), "");
       const Planned steps = Planned::Of(result.trace);
-      // In data-parallel runs, NCCL's watchdog frees memory at some host time. Ignores frees there.
+      // In data-parallel runs, NCCL's watchdog frees memory at some host time. So frees are ignored
+      // in these runs.
       const bool by_the_clock =
           config.Is("shard.strategy", "ddp") || config.Is("shard.strategy", "zero1");
       const auto step = [&](int number) {

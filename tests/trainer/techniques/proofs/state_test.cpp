@@ -73,7 +73,8 @@ TEST(Proof, T02_WithoutCastCacheCastsAreFreedEarly) {
   const uint64_t saved = plan(inference, "true").PeakOfAll() - plan(inference, "false").PeakOfAll();
   EXPECT_GT(saved, layers * 9 / 10);
   EXPECT_LE(saved, layers);
-  // In training, the graph keeps casts alive anyway. In forward, re-entrant checkpoints keep none.
+  // In training, the graph keeps casts alive anyway. In forward, re-entrant checkpoints keep no
+  // casts alive.
   EXPECT_EQ(plan(train, "true").PeakOfAll(), plan(train, "false").PeakOfAll());
   const auto in_forward = [&](const char* cache) {
     return plan(checkpoints, cache).Peak(Category::kTemporary, 2, Phase::kForward);
@@ -149,7 +150,7 @@ TEST(Proof, T12_QuantisedStepTimeMatchesAccessedBytes) {
   for (const Settings& settings :
        {Settings{{"optimizer.bits", "8"}},
         Settings{{"optimizer.bits", "8"}, {"optimizer.paged", "true"}}}) {
-    // The tolerance is for small tensors, which fit into the GPU's cache and take less time.
+    // The tolerance allows for small tensors, which fit into the GPU's cache and so take less time.
     EXPECT_NEAR(kernels_ns(settings, 1) / update, 1.0, 0.05) << settings.size();
     EXPECT_EQ(kernels_ns(settings, 1), kernels_ns(settings, 2));
   }
@@ -223,7 +224,8 @@ TEST(Proof, T14_ShardsAddUpAndLayersAreGatheredTwice) {
   }
   EXPECT_EQ(weights, whole.AllocatedIn(Category::kParameter));
   EXPECT_EQ(state, whole.AllocatedIn(Category::kOptimizerState));
-  // Each layer must be gathered twice. The rest stays until backward, so it is gathered once.
+  // Each layer must be gathered twice. The rest of the model stays gathered until backward, so it
+  // is gathered once.
   const Planned part = shared("0");
   int gathers = 0;
   const trace::ActivityTable& work = part.trace->activities;
@@ -462,7 +464,7 @@ TEST(Proof, X09_GaloreStateMatchesItsRule) {
   EXPECT_EQ(state({{"galore.rank", "8"}, {"galore.targets", "mlp"}}),
             4 * (l * (mlp + 2 * (2 * h * h + 2 * kv * h)) + 2 * (vectors + embedding)));
   // If the rank is not smaller than a side, the state is as large as without GaLore. The projection
-  // is made anyway, and stored in addition.
+  // is still computed, and is stored in addition to the state.
   EXPECT_GT(state({{"galore.rank", "64"}}), state({}));
 }
 
