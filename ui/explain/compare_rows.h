@@ -1,7 +1,8 @@
 // Compares two traces, as tables. Does not use Qt.
 //
 //   const Comparison c = *Compare(baseline, shown, std::nullopt);
-//   c.sites.rows[0].cells[5].text;   // "+1.25 GiB"
+//   const Table& sites = c.tables[static_cast<size_t>(CompareBy::kSite)];
+//   sites.rows[0].cells[5].text;   // "+1.25 GiB"
 //
 // Pure functions of immutable digests; thread-safe. Tens of milliseconds for a million events.
 #pragma once
