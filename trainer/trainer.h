@@ -24,9 +24,9 @@ namespace vramscope::trainer {
 struct RunHooks {
   const std::atomic<bool>* cancel = nullptr;  // polled at every op
   std::function<void(int step, int steps, const std::string& text)> progress = {};
-  // For backends that compute nothing. True: if a micro-batch begins in the same state as an
-  // earlier micro-batch, the loop repeats the earlier events instead of executing it. False: every
-  // micro-batch is executed. The events are the same (tests compare both).
+  // For backends that compute nothing: what the loop does if a micro-batch begins in the same state
+  // as an earlier micro-batch. True: it repeats the earlier micro-batch's events. False: it
+  // executes the micro-batch. Both produce the same events (tests compare them).
   bool repeat_from_tape = true;
   int* repeated = nullptr;  // counts the repeated micro-batches
 };
@@ -41,7 +41,7 @@ class Trainer {
  public:
   explicit Trainer(const TrainerOptions& options = {});
   ~Trainer();
-  // Loads LibTorch and plans a tiny model, so that the first Run() starts faster. Optional.
+  // Optional. Loads LibTorch and plans a tiny model, so that the first Run() starts faster.
   void WarmUp();
   // The sink receives Begin, strings, events and End(complete, message), even if the run fails or
   // is cancelled (kCancelled). Error messages name the key, operator and module.

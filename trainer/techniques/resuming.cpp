@@ -66,7 +66,7 @@ class Resuming final : public LoopTechnique {
   static at::Tensor OnHost(const at::Tensor& like, at::ScalarType type) {
     return at::empty(like.sizes(), type);
   }
-  // Returns a tensor that was read from the file, on the device that map_location selects.
+  // Returns `host`, a tensor that was read from the file, on the device that map_location selects.
   at::Tensor Loaded(const RunContext& run, at::Tensor host) const {
     ThrowIfCancelled();
     return to_gpu_ ? host.to(run.device) : host;

@@ -20,7 +20,7 @@ class Saving final : public Technique {
     model_ = &model;
   }
   // torch.save copies one storage after another to pageable host memory, writes each copy to the
-  // file and then frees it. This function writes no file.
+  // file and then frees it. This function makes the copies, but writes no file.
   void AfterStep(const RunContext&, int) override {
     const PhaseScope phase(trace::Phase::kSave);
     at::NoGradGuard no_grad;

@@ -11,7 +11,7 @@ namespace {
 class CosineSchedule final : public Technique {
  public:
   CosineSchedule(double lr, int steps) : lr_(lr), steps_(steps) {}
-  // Steps the optimizer, then the scheduler.
+  // Calls `inner` (the optimizer's step), then steps the scheduler.
   std::function<void(Optimizer&)> AroundStep(std::function<void(Optimizer&)> inner) override {
     return [this, inner = std::move(inner)](Optimizer& optimizer) {
       inner(optimizer);

@@ -1,6 +1,6 @@
-// Training on several GPUs. The run is one rank: data parallel, or with its state sharded
-// by fully_shard. DistributedDataParallel's buckets and reduction are PyTorch's own C++
-// code.
+// Training on several GPUs. The run is one of the ranks. The ranks are data parallel, or
+// fully_shard divides the state among them, or the matrices are divided (tensor parallelism).
+// DistributedDataParallel's buckets and reduction are PyTorch's own C++ code.
 #include <fmt/format.h>
 #include <torch/types.h>
 
@@ -79,7 +79,8 @@ class FullyShardedTechnique final : public SharedUnits<FullySharded, ShardOption
     sharded_->BeforeForward();
     return nullptr;
   }
-  // Sums the squared norms over the ranks, one number per gradient, as PyTorch does for DTensors.
+  // Sums squared norms over the ranks and takes the roots, one number per gradient, as PyTorch does
+  // for DTensors.
   at::Tensor NormsOverRanks(const at::Tensor& norms) override {
     at::Tensor squares = norms.pow(2);
     std::vector<at::Tensor> sums = {squares.clone()};
@@ -113,7 +114,7 @@ class TensorParallelTechnique final : public RankOfMany {
   void AfterRun() override { parallel_->Leave(); }
 
  private:
-  // Returns a config with the sizes that must be divisible by the number of ranks. For some
+  // Returns a config that has all sizes that must be divisible by the number of ranks. For some
   // families, CheckRun() does not read these sizes.
   static absl::StatusOr<run::ModelConfig> Sizes(const run::RunConfig& config) {
     absl::StatusOr<run::ModelConfig> sizes = run::CheckRun(config);
@@ -451,7 +452,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                          "its first steps may be higher or lower by the size of this bucket"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
-      // Sharding must enclose checkpointing: a unit is gathered while its layers run again.
+      // A unit stays gathered while checkpointing runs its layers again, so sharding encloses
+      // checkpointing.
       .order = 28,
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
@@ -460,7 +462,7 @@ TechniqueEntry DeclareTechnique_sharding() {
         }
         if (config.Is("shard.strategy", "none")) return nullptr;
         if (config.Is("shard.implementation", "fsdp1") && !config.Is("shard.strategy", "tensor")) {
-          return nullptr;  // flat_sharding.cpp
+          return nullptr;  // flat_sharding.cpp declares FSDP1
         }
         if (config.Is("shard.strategy", "tensor")) {
           return std::make_unique<TensorParallelTechnique>(config);

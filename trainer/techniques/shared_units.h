@@ -22,7 +22,8 @@ class SharedUnits : public RankOfMany {
     model_ = &model;
     return RankOfMany::OnModel(model);
   }
-  // Moves the model to the GPU unit by unit, so the GPU never holds the whole model.
+  // Creates the sharded model, which moves the parameters to the GPU unit by unit, so that the GPU
+  // never holds the whole model.
   std::unique_ptr<Held> AroundRun(const RunContext& run) override {
     std::unique_ptr<Held> held = RankOfMany::AroundRun(run);
     const PhaseScope phase(trace::Phase::kSetup);

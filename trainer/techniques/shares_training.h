@@ -1,5 +1,5 @@
 // The interface between a technique that splits training among ranks and other techniques of the
-// run. The loop connects them, so that neither includes the other's header.
+// run. The loop connects them, so that neither technique includes the other technique's header.
 //
 //   class Sharding : public Technique, public SharesTraining { ... };
 //   class Clipping : public Technique, public MeasuresGradients { ... };
@@ -22,8 +22,8 @@ class SharesTraining {
 
   // Computes the norms of whole gradients from the norms of this rank's parts.
   virtual at::Tensor NormsOverRanks(const at::Tensor& norms) { return norms; }
-  // Scales all gradients if their norm exceeds `most`. Returns false if the caller must clip as
-  // torch.nn.utils does.
+  // Scales all gradients if their norm exceeds `most`. Returns false if it did not, and the caller
+  // must clip the gradients as torch.nn.utils does.
   virtual bool ClipNorm(double most) {
     static_cast<void>(most);
     return false;
@@ -31,7 +31,7 @@ class SharesTraining {
   // Sums the overflow flags over the ranks, as in ShardedGradScaler. By default, each rank uses
   // only its own flag.
   virtual void OverflowsOverRanks(const at::Tensor& found) { static_cast<void>(found); }
-  // The tensors that are trained in place of the model's parameters.
+  // Returns the tensors that are trained in place of the model's `parameters`.
   virtual std::vector<at::Tensor> Trained(std::vector<at::Tensor> parameters) { return parameters; }
 };
 

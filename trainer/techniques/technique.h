@@ -1,6 +1,6 @@
-// A technique is one file of this folder: its declaration (profiler/run/declarations.h) and the
-// hooks that it overrides. At each hook, the loop calls all techniques of the run by ascending
-// `order`; techniques do not depend on each other.
+// A technique is one file of this folder. The file has the technique's declaration
+// (profiler/run/declarations.h) and the hooks that it overrides. At each hook, the loop calls all
+// techniques of the run by ascending `order`; techniques do not depend on each other.
 //
 //   class ChunkedLoss : public Technique {
 //     LossFunction AroundLoss(LossFunction inner) override { ... }
@@ -43,7 +43,7 @@ namespace vramscope::trainer {
 struct RunContext {
   const run::RunConfig& config;
   c10::Device device;
-  bool measured = false;  // values are computed
+  bool measured = false;  // tensors get computed values (not in a plan)
   // Joins this run as rank `rank` of `ranks` (Backend::JoinRanks).
   std::function<c10::intrusive_ptr<c10d::ProcessGroup>(int rank, int ranks)> join_ranks;
 };
@@ -57,8 +57,8 @@ class Held {
   Held& operator=(const Held&) = delete;
 };
 
-// Runs forward and loss of an additional batch in the same way as for a training batch. Sets
-// `logits` if the logits outlive the loss.
+// Runs forward and loss of batch `index`, which is not a training batch, in the same way as for a
+// training batch. Sets `logits` if the logits outlive the loss.
 using ForwardPass = std::function<at::Tensor(int index, at::Tensor& logits)>;
 
 // Computes the loss of a micro-batch from its logits.
@@ -71,12 +71,13 @@ class Technique {
   Technique(const Technique&) = delete;
   Technique& operator=(const Technique&) = delete;
 
-  // Called before the model is created, to set the types of weights and the kind of attention.
+  // Called before the model is created, to set the weights' types and the kind of attention.
   virtual void OnOptions(ModelOptions&) {}
-  // Called on a model without tensors, to add adapters or freeze parameters. Errors name the key.
+  // Called on a model whose tensors do not exist yet, to add adapters or freeze parameters. Errors
+  // name the key of the configuration.
   virtual absl::Status OnModel(Model&) { return absl::OkStatus(); }
 
-  // Returns a scope that lasts from the first tensor to the last.
+  // Returns a scope object that is created before the first tensor and destroyed after the last.
   virtual std::unique_ptr<Held> AroundRun(const RunContext&) { return nullptr; }
   // Returns the type in which the weights are moved to the GPU. nullopt means their own type.
   virtual std::optional<at::ScalarType> loads_as() const { return std::nullopt; }
@@ -89,7 +90,7 @@ class Technique {
   // Returns a runner of a stack's layers that wraps `inner`, the runner without this technique. A
   // null `inner` calls the layers one after another.
   virtual LayerRunner AroundLayers(const RunContext&, Model&, LayerRunner inner) { return inner; }
-  // Returns a scope around forward and loss.
+  // Returns a scope object that exists during forward and loss.
   virtual std::unique_ptr<Held> AroundForward(const RunContext&) { return nullptr; }
   virtual LossFunction AroundLoss(LossFunction inner) { return inner; }
   // Returns the tensor on which backward is called.
@@ -100,22 +101,23 @@ class Technique {
     static_cast<void>(trained);
     return nullptr;
   }
-  // Divides the parameters among several optimizers, which `make` makes, and returns one optimizer
-  // that steps them all. Returns null if one optimizer has all parameters.
+  // Divides the parameters among several optimizers, which it makes with `make`, and returns one
+  // optimizer that steps them all. Returns null if one optimizer is to have all parameters.
   virtual std::unique_ptr<Optimizer> DivideOptimizer(const MakeOptimizerOf& make,
                                                      const std::vector<at::Tensor>& trained) {
     static_cast<void>(make);
     static_cast<void>(trained);
     return nullptr;
   }
-  // Returns the tokens per sample of a micro-batch. `micro_batch` counts from the first step on.
+  // Returns the tokens per sample of a micro-batch. `seq`: their number without this technique.
+  // `micro_batch`: the number of earlier micro-batches in the run.
   virtual int SeqOf(int seq, int64_t micro_batch) const {
     static_cast<void>(micro_batch);
     return seq;
   }
   // Whether the batches are allocated in page-locked host memory.
   virtual bool pins_batches() const { return false; }
-  // Called in backward, on its thread, when a gradient of this leaf has been accumulated.
+  // Called in backward, on backward's thread, when a gradient of this leaf has been accumulated.
   virtual void OnGradient(const at::Tensor& leaf) { static_cast<void>(leaf); }
   // Called when all gradients of a step are complete.
   virtual void BeforeStep(const RunContext&, std::span<const at::Tensor> trained) {
@@ -129,7 +131,7 @@ class Technique {
   virtual void AfterStep(const RunContext&, int step) { static_cast<void>(step); }
   // Called after the last step.
   virtual void AfterTraining(const RunContext&, const ForwardPass&) {}
-  // Called at the end of the run and of its rehearsal. Must release every tensor.
+  // Called at the end of the run and at the end of its rehearsal. Must release every tensor.
   virtual void AfterRun() {}
 
   // Whether micro-batches that begin in the same state always make the same allocations.

@@ -25,7 +25,7 @@ absl::Status ApplyTrainable(Model& model, std::string_view selection) {
     }
     Module* chosen = selection == "first-layer" ? layers.front() : layers.back();
     for (Parameter* parameter : chosen->Parameters()) layer.insert(parameter);
-    model.Parameters();  // restores the full names
+    model.Parameters();  // chosen->Parameters() has shortened names; restores the full names
   }
   size_t left = 0;
   for (Parameter* parameter : parameters) {

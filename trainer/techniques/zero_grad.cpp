@@ -1,4 +1,4 @@
-// Whether the gradients are freed after a step, or filled with zeros.
+// Frees the gradients or fills them with zeros, after a step or before the next backward.
 #include "trainer/techniques/technique.h"
 
 namespace vramscope::trainer {

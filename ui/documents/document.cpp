@@ -219,7 +219,8 @@ void Document::Release() {
 bool Document::NeedsReload() const {
   if (left_) return source.kind == SourceKind::kPlan || !FileOfResult().empty();
   if (source.kind == SourceKind::kPlan) {
-    // The result is missing if it was released, or if undo in another document changed this one.
+    // The result is missing if it was released, or if an undo in another document changed this
+    // document's configuration.
     const HistoryEntry* now = history.now();
     return !working_ && now != nullptr &&
            (session.shown() == nullptr || PlanKey(now->config) != PlanKey(config));

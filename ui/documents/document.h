@@ -35,10 +35,10 @@ struct Source {
   SourceKind kind = SourceKind::kPlan;
   std::string file = {};             // kFile: its absolute path
   importers::OpenOptions part = {};  // kFile: the part to open; its callbacks are not set
-  std::string stamp = {};            // kFile: differs after the file was written again
-  program::Request program = {};     // kProgram: the request of its last start
-  // kProgram: how the run differs from the program's plan from which this document was opened, such
-  // as "--batch-size=8". Empty if it was not opened from one.
+  std::string stamp = {};            // kFile: changes when the file is written again
+  program::Request program = {};     // kProgram: the request with which it was last started
+  // kProgram: how the run differs from the program's plan, such as "--batch-size=8", if this
+  // document was opened from such a plan. Otherwise empty.
   std::string variant = {};
 };
 
@@ -51,10 +51,10 @@ struct DocumentView {
   friend bool operator==(const DocumentView&, const DocumentView&) = default;
 };
 
-// A result in the history: what was changed since the previous result, and the figures.
+// A result in the history: its change since the previous result, and its figures.
 struct HistoryEntry {
   std::string change;
-  run::RunConfig config = {};  // kPlan: the configuration, to plan it again
+  run::RunConfig config = {};  // kPlan: the configuration, with which it can be planned again
   // kProgram: how the program was run. An empty script means that this is not known.
   program::Request program = {};
   std::string file = {};  // where the result is saved; empty: not saved (yet)
@@ -67,7 +67,7 @@ struct HistoryEntry {
 
 class History {
  public:
-  static constexpr size_t kMost = 200;  // the oldest entries are dropped
+  static constexpr size_t kMost = 200;  // if there are more, the oldest entries are dropped
   static constexpr size_t kNone = SIZE_MAX;
 
   const std::vector<HistoryEntry>& entries() const { return entries_; }
@@ -85,7 +85,8 @@ class History {
   size_t Find(const program::Request& request) const;
   void SetNotes(size_t at, const NoteList& notes);
   void SetFile(size_t at, std::string file) { entries_[at].file = std::move(file); }
-  // Returns the index of an entry with these figures: the current entry, or else the newest.
+  // Returns the index of an entry with the figures of `of`: the current entry, or else the newest.
+  // kNone: there is none.
   size_t FindFigures(const HistoryEntry& of) const;
 
  private:
@@ -96,14 +97,15 @@ class History {
 // A change that can be undone: of the settings, of the tracks on the canvas, of the notes, or of
 // how a program is run.
 struct UndoStep {
-  // kToggles: undo changes only the program's toggles, not the fields edited in the meantime.
+  // kToggles: an undo changes only the program's toggles, not the fields that were edited in the
+  // meantime.
   enum class Kind : uint8_t { kSettings, kLanes, kNotes, kToggles, kProgram };
   Kind kind = Kind::kSettings;
   std::string text;  // "LoRA on"
   run::RunConfig before = {}, after = {};
   std::string lanes_before = {}, lanes_after = {};
-  // If a new plan was opened to apply the change, the document in which the user made the change.
-  // 0: the user made it in this document.
+  // The document in which the user made the change, if a new plan was opened to apply it. 0: the
+  // user made the change in this document.
   DocumentId from = 0;
   // kNotes: the content hash of the run whose notes changed. By now, another run may be shown.
   std::string notes_of = {};
@@ -116,20 +118,21 @@ class UndoSteps {
  public:
   static constexpr size_t kMost = 500;
 
-  void Push(UndoStep step);  // discards what could be redone
+  void Push(UndoStep step);  // discards the steps that could be redone
   void DiscardRedo();
   const UndoStep* next_undo() const { return done_ == 0 ? nullptr : &steps_[done_ - 1]; }
   const UndoStep* next_redo() const { return done_ == steps_.size() ? nullptr : &steps_[done_]; }
-  // Undo() requires that next_undo() is not null; Redo() requires the same of next_redo().
+  // Undo() requires that next_undo() is not null, and Redo() that next_redo() is not null.
   const UndoStep& Undo() { return steps_[--done_]; }
   const UndoStep& Redo() { return steps_[done_++]; }
-  // Whether any undoable step changes the document itself, not just the form of a program.
+  // Whether any undoable step changes the document itself, not just the form of its program.
   bool AnyOfDocument() const;
-  // Moves the undoable steps for the program `script` from `from` to here. `from`: the steps of the
-  // document that was shown when the user made these changes.
+  // Moves the undoable steps for the program `script` from `from`, another document's steps, to
+  // this object. That document was shown when the user made these changes.
   void TakeProgram(UndoSteps& from, const std::string& script);
 
-  // The document from which undo came here. Redo returns to it after redoing this document's steps.
+  // If an undo in another document ended by showing this document, the other document. After this
+  // document's steps, redo continues there. 0: there is no such document.
   DocumentId redo_into = 0;
 
  private:
@@ -160,23 +163,24 @@ class Document {
   // document from a blank one replaces the blank one.
   bool Blank() const;
 
-  // Announces a result. `change` says what differs from the previous result. It is nullopt if the
-  // result is for an existing entry (after undo, a click on the entry, or a repeated run).
+  // Announces a result. `change` describes how it differs from the previous result. `change` is
+  // nullopt if the result is for an existing entry (after undo, a click on the entry, or a repeated
+  // run).
   void Expect(std::optional<std::string> change);
   void Began();  // the run, plan or read has started
   // Shows `digest`: a partial result, or the complete result, which becomes a history entry.
   void Arrived(Session::DigestPtr digest, bool partial, int64_t now_unix_s);
   // Call it if the run failed or did not finish. The document still shows its earlier result.
   void Ended();
-  // Call it if the work on this document's result stopped because another document is shown. The
-  // result is computed when this document is shown again.
+  // Call it if the work on this document's result stopped because the user switched to another
+  // document. The result is computed when the user returns to this document.
   void Left();
 
   // Returns true if the result can be computed again (a plan) or read again (saved in a file).
   bool CanReload() const;
   // Frees the result. Requires CanReload().
   void Release();
-  void WasReleased() {  // like Release(), for a result of an earlier session
+  void WasReleased() {  // call it instead of Release() for a result of an earlier session
     released_ = true;
     expects_entry_ = false;
   }
@@ -185,10 +189,11 @@ class Document {
   bool NeedsReload() const;
   // Returns the file that contains the result, or "" if it is in no file.
   std::string FileOfResult() const;
-  // The file of a result that is not shown yet and becomes the next entry, or "" if there is none.
+  // Returns the file of a result that is not shown yet and will become the next entry, or "" if
+  // there is no such result.
   const std::string& latest_file() const { return latest_file_; }
   void SetLatestFile(std::string file) { latest_file_ = std::move(file); }
-  // Records that `trace` was saved to `file`. Does nothing if the trace is of another document.
+  // Records that `trace` was saved to `file`. Does nothing if the trace is not this document's.
   void SavedTo(const std::shared_ptr<const trace::Trace>& trace, const std::string& file);
   // Call it if a file was moved from `from` to `to`. Updates all entries that name the file.
   void FileMoved(const std::string& from, const std::string& to);
@@ -203,7 +208,7 @@ class Document {
   bool unseen = false;    // the result arrived while another document was shown
 
   // The newest trace of a run that is in progress, or that ended while another document was shown.
-  // It has not been digested yet.
+  // No Digest was made of it yet.
   std::shared_ptr<const trace::Trace> latest;
   std::optional<uint8_t> device;  // the device chosen by the user, if there are several
   bool run_shown = false;         // a partial result of the current run has been shown
@@ -217,7 +222,7 @@ class Document {
   bool working_ = false, failed_ = false, released_ = false, left_ = false;
   bool expects_entry_ = true;
   std::string expected_change_, latest_file_;
-  // The newest entry's result. It may be saved to a file while another entry is shown.
+  // The newest entry's result. The window may save it to a file while another entry is shown.
   struct {
     std::weak_ptr<const trace::Trace> trace, whole;
     size_t entry = History::kNone;

@@ -22,7 +22,8 @@ namespace vramscope::ui {
 
 class DocumentList {
  public:
-  // The number of results that stay in memory, besides the active document's and its baseline.
+  // The number of results that stay in memory in addition to the active document's result and
+  // baseline.
   static constexpr size_t kLoadedDocuments = 3;
   static constexpr size_t kMost = 64;
 
@@ -38,24 +39,27 @@ class DocumentList {
   size_t PlaceOf(DocumentId id) const;  // size() if it is not open
   // Returns the first document for which `is` returns true, or null if there is none.
   Document* FindIf(const std::function<bool(const Document&)>& is);
-  // Returns the document that shows this part of `file`, or null if none does or the file changed.
+  // Returns the document that shows this part of `file`. Null: there is none, or the file has
+  // changed since (`stamp`).
   Document* FindFile(const std::string& file, const importers::OpenOptions& part,
                      const std::string& stamp);
 
   // Adds a document at the end. The active document stays active. It becomes the new document's
   // `opener`, and the new document inherits its pinned baseline. If kMost documents are open, first
-  // closes the least recently shown document that CanReload().
+  // closes the least recently shown document for which CanReload() is true.
   Document& Open(Source source);
   void Activate(DocumentId id);
-  // Closes `id` and returns the active document. If `id` was active, this is the document shown
-  // before it. If `id` was the only document, it is a new empty plan with the same settings.
+  // Closes `id` and returns the document that is then active. If `id` was active, that is the
+  // document shown before it. If `id` was the only document, it is a new empty plan with the same
+  // settings.
   DocumentId Close(DocumentId id);
   void Move(size_t from, size_t to);  // moves a tab
   // Returns the document of the next tab (`direction` > 0) or the previous tab. Wraps around.
   DocumentId Neighbour(int direction) const;
   // Returns the document that was active before the active one.
   DocumentId ShownBefore() const;
-  // Returns the documents with a result that were not shown recently and that can be reloaded.
+  // Returns the documents whose results can be released: they were not shown recently, and the
+  // results can be loaded again.
   std::vector<DocumentId> ToRelease() const;
 
  private:

@@ -234,7 +234,7 @@ SavedDocument Save(const Document& document) {
   const size_t gone = out.history.size() - std::min(out.history.size(), kMostSavedEntries);
   out.history.erase(out.history.begin(), out.history.begin() + static_cast<ptrdiff_t>(gone));
   if (out.current != History::kNone) out.current = out.current >= gone ? out.current - gone : 0;
-  // If the baseline is an earlier result of the same plan, it is saved as an entry.
+  // If the baseline is an earlier result of the same plan, save the index of its history entry.
   if (const Session::DigestPtr& baseline = document.session.baseline();
       baseline != nullptr && out.baseline_file.empty() && baseline->trace->info.has_config) {
     const std::string key = PlanKey(baseline->trace->info.config);
@@ -256,8 +256,8 @@ void Restore(const SavedDocument& saved, Document* into) {
   into->opener = 0;
   into->WasReleased();
   into->SetLatestFile(saved.latest_file);
-  if (!saved.latest_file.empty()) into->Expect(std::string());  // becomes a new entry
-  if (into->history.entries().empty()) into->Left();  // the requested result never arrived
+  if (!saved.latest_file.empty()) into->Expect(std::string());  // the result becomes a new entry
+  if (into->history.entries().empty()) into->Left();            // no result has arrived: compute it
 }
 
 std::string ToJson(const SavedSession& session) {

@@ -1,5 +1,6 @@
-// Saves documents as JSON in the user's state folder, to be read at the next start. Saves the
-// source, settings, view, history and baseline. A result is not saved, but computed or read again.
+// Saves documents as JSON in the user's state folder, to restore them at the next start. The JSON
+// has the source, settings, view, history and baseline, but not the result, which is computed or
+// read again.
 //
 //   std::string text = ToJson(SavedSession{.documents = {Save(document)}});
 //   ASSIGN_OR_RETURN(SavedSession session, SavedSessionFromJson(text));
@@ -26,11 +27,11 @@ struct SavedDocument {
   DocumentView view;
   std::vector<HistoryEntry> history;
   size_t current = History::kNone;  // index in history
-  // The baseline: a file, or an entry of the document's history.
+  // The baseline: a file (baseline_file), or an entry of the document's history (baseline_entry).
   std::string baseline_file;
   size_t baseline_entry = History::kNone;
   std::string scratch;  // folder of a program that is running
-  // The file of a result that was saved but never shown, and so has no history entry.
+  // The file of a result that was saved but never shown. Such a result has no history entry.
   std::string latest_file;
 };
 
@@ -47,11 +48,12 @@ inline constexpr size_t kMostSavedDocuments = 64;
 inline constexpr size_t kMostSavedEntries = 50;
 
 SavedDocument Save(const Document& document);
-// Restores `saved` into a document opened from `saved.source`. Its result is loaded when shown.
+// Restores `saved` into a document that was opened from `saved.source`. The document's result is
+// loaded when the document is shown.
 void Restore(const SavedDocument& saved, Document* into);
 
 std::string ToJson(const SavedSession& session);
-// Returns kInvalidArgument if it is not a session of this version. Skips invalid documents.
+// Returns kInvalidArgument if `json` is not a session of this version. Skips invalid documents.
 absl::StatusOr<SavedSession> SavedSessionFromJson(std::string_view json);
 
 }  // namespace vramscope::ui

@@ -11,8 +11,8 @@ Session::DigestPtr Session::Against() const {
   if (baseline_ != nullptr) return baseline_;
   if (previous_ == nullptr || shown_ == nullptr) return nullptr;
   const trace::TraceInfo &before = previous_->trace->info, &now = shown_->trace->info;
-  // Two runs of programs are comparable if the script has the same name: users change a program or
-  // its arguments, then plan it again.
+  // Two runs of programs are comparable if their scripts have the same name: users change a program
+  // or its arguments, then plan it again.
   const auto script = [](const std::string& title) {
     const std::string command = program::ShortCommand(title);
     return command.substr(0, command.find(' '));

@@ -90,7 +90,8 @@ ComparePage::ComparePage(const ExplainContext* context, QWidget* parent)
 
   table_ = new TableModel(this);
   view_ = MakeTable(table_, "compareTable");
-  // Names are elided in the middle, because a call site's name ends with the operator.
+  // Names are elided in the middle, because the end of a call site's name, the operator, must stay
+  // visible.
   view_->setTextElideMode(Qt::ElideMiddle);
   PointsAtTimeline(view_, table_, this);
   AddTable(view_);
@@ -184,7 +185,7 @@ void ComparePage::Show(CompareBy by) {
     return Compute();
   }
   if (found_) ShowHead();
-  // This table has other columns than the previous table, so the old sort order does not apply.
+  // This table has other columns than the table shown before, so its sort order does not apply.
   if (other) view_->horizontalHeader()->setSortIndicator(-1, Qt::DescendingOrder);
   Fill();
 }

@@ -1,5 +1,5 @@
 // The page that compares the shown trace with the baseline or the previous run, by call site,
-// category, phase or step. The baseline is pinned, or a file opened for the comparison.
+// category, phase or step. The baseline is a pinned trace, or a file opened for the comparison.
 #pragma once
 
 #include <memory>
@@ -51,8 +51,8 @@ class ComparePage : public ExplainPage {
   QToolButton* swap_ = nullptr;
   QWidget* controls_ = nullptr;
   QBoxLayout* lines_ = nullptr;
-  QHBoxLayout* by_line_ = nullptr;    // what is compared
-  QHBoxLayout* rows_line_ = nullptr;  // which rows are shown
+  QHBoxLayout* by_line_ = nullptr;    // controls that choose what is compared
+  QHBoxLayout* rows_line_ = nullptr;  // controls that choose which rows are shown
   TableModel* table_ = nullptr;
   TableView* view_ = nullptr;
 };

@@ -103,8 +103,8 @@ Table CategoriesOf(const Digest& shown, const TraceDiff& diff) {
   return table;
 }
 
-// Returns when the allocated bytes were highest in each phase of each step. A step without phases
-// has one entry, Phase::kNone.
+// Returns, for each phase of each step, the time at which most bytes were allocated. A step without
+// phases has one entry, Phase::kNone.
 PeakTimes PeakTimesOf(const Digest& digest) {
   const trace::SliceTable& s = digest.trace->slices;
   const analysis::MemoryCurves& curves = *digest.curves;

@@ -1,5 +1,5 @@
-// A plot of reserved memory over the visible time range. One curve is the recorded one, the other
-// is replayed under other settings. The filled area is allocated memory.
+// A plot of reserved memory over the visible time range, with two curves: one is recorded, the
+// other is the result of a replay under other settings. The filled area is allocated memory.
 #pragma once
 
 #include <QWidget>
@@ -17,7 +17,7 @@ struct CurvePoint {
 };
 
 // Divides [begin, end) into `columns` equal parts, and returns the highest value of a step curve in
-// each part. The value at the beginning of a part counts.
+// each part, including the value that it has at the beginning of the part.
 std::vector<uint64_t> ColumnsOf(const std::vector<CurvePoint>& curve, int64_t begin_ns,
                                 int64_t end_ns, int columns);
 
@@ -28,7 +28,7 @@ class CurvePlot : public QWidget {
   void setTheme(const timeline::Theme& theme);
   void setDigest(std::shared_ptr<const Digest> digest);
   void setView(qint64 begin_ns, qint64 end_ns);     // begin >= end: the whole trace
-  void setCurve(std::vector<CurvePoint> reserved);  // under the other settings; empty: none
+  void setCurve(std::vector<CurvePoint> reserved);  // the replayed curve; empty: none
   const std::vector<CurvePoint>& curve() const { return curve_; }
   QSize sizeHint() const override { return {400, 140}; }
   QSize minimumSizeHint() const override { return {200, 60}; }
@@ -42,7 +42,7 @@ class CurvePlot : public QWidget {
   timeline::Theme theme_ = timeline::Theme::Dark();
   std::shared_ptr<const Digest> digest_;
   std::vector<CurvePoint> curve_;
-  struct Drawn {  // the columns that were drawn last
+  struct Drawn {  // the columns of pixels that were drawn last
     qint64 begin = 0, end = 0;
     std::vector<uint64_t> recorded, allocated, under;
   };

@@ -20,8 +20,9 @@ constexpr int kCellPadding = 11;
 constexpr int kHeadLeast = 300;  // about 40 letters
 constexpr int kProgressWidth = 140, kProgressHeight = 6;
 
-// The contents of a page. A scroll area gives its widget heightForWidth(), but a page needs only
-// the least height of its contents: its table then takes the rest, and nothing scrolls.
+// The contents of a page. A QScrollArea gives its widget the height from heightForWidth(). A page
+// needs only the minimum height of its contents. If the area is higher, the page's table gets the
+// remaining height, and nothing scrolls.
 class PageBody : public QWidget {
  public:
   int heightForWidth(int width) const override {

@@ -1,5 +1,5 @@
 // The base class of all explain pages. It provides the cursor and range, and a head line with
-// progress and a cancel button. It makes sure that a hidden page computes nothing.
+// progress and a cancel button. While a page is hidden, the base class lets it compute nothing.
 #pragma once
 
 #include <QJsonObject>
@@ -36,8 +36,9 @@ struct ExplainContext {
 
   const trace::Trace* trace() const { return digest ? digest->trace.get() : nullptr; }
   bool has_range() const { return range.first < range.second; }
-  // Returns the event that pages describe: the event at the cursor. If there is no cursor, or if it
-  // is outside of the selected range, returns the peak of the range or trace.
+  // Returns the event that pages describe: the event at the cursor. If there is no cursor, or if
+  // the cursor is outside of the selected range, returns the peak of the range or of the whole
+  // trace.
   trace::EventIndex shownEvent() const;
   enum class TimeSource { kCursor, kRange, kPeak, kState };
   TimeSource time_source() const;
@@ -65,7 +66,8 @@ class ExplainPage : public QWidget {
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);
-  // `blocks`: the blocks to highlight, such as all of a call site. `id`: the block to select.
+  // `blocks`: the blocks to highlight, for example all blocks of a call site. `id`: the block to
+  // select.
   void blocksClicked(const std::vector<vramscope::trace::AllocationId>& blocks,
                      vramscope::trace::AllocationId id);
   void actionRequested(const QString& id);  // id of an action of the window
@@ -76,7 +78,7 @@ class ExplainPage : public QWidget {
   virtual int cares() const = 0;          // the changes for which Refresh() is called
   virtual void Refresh(int changes) = 0;  // called while the page is visible
   virtual void Clear() = 0;               // called when there is no document
-  // Whether the page needs events. If so, it stays empty for a document without events.
+  // Whether the page needs events. If true, it stays empty for a document without events.
   virtual bool wantsEvents() const { return true; }
   virtual void Cancelled() {}  // the user pressed the cancel button
   void showEvent(QShowEvent* event) override;
@@ -88,9 +90,9 @@ class ExplainPage : public QWidget {
   void Head(const QString& text);
   QString head() const;
 
-  // Cancels the previous question, then runs `question` on a pool thread. It computes the contents
-  // and returns a function that shows them, or an empty function if there is nothing to show. If
-  // memory runs out, the page shows an error.
+  // Cancels the previous question, then runs `question` on a pool thread. `question` computes the
+  // contents and returns a function that shows them, or an empty function if there is nothing to
+  // show. If memory runs out, the page shows an error.
   using Answer = std::function<void()>;
   void Ask(std::function<Answer(const JobToken&)> question);
 

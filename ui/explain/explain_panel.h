@@ -28,17 +28,17 @@ class ExplainPanel : public QObject {
     QString command;  // "Explain: fragmentation and segments"
     const char* shortcut;
     ExplainPage* page = nullptr;
-    // Whether the page needs the allocator's history. A snapshot may have none.
+    // Whether the page needs the allocator's history, which some snapshots do not contain.
     bool replays = false;
   };
 
   explicit ExplainPanel(QTabWidget* tabs, QObject* parent = nullptr);
   const std::vector<PageInfo>& pages() const { return pages_; }
   ExplainPage* page(const QString& id) const;  // null: no such page
-  void open(const QString& id);                // makes its tab the current one
+  void open(const QString& id);                // makes the page's tab the current tab
 
-  // `partial`: the document is still loading. Pages show nothing until it is complete, because a
-  // part of the data would mislead.
+  // `partial`: the document is still loading. Pages show nothing until it is complete, because
+  // incomplete data would mislead.
   void setDigest(const std::shared_ptr<const Digest>& digest, bool partial = false);
   // Sets the trace to compare with; null: none. `pinned`: this trace is the baseline.
   void setAgainst(std::shared_ptr<const Digest> against, bool pinned);

@@ -25,7 +25,8 @@ Cell BadCount(uint64_t count) {
   return cell;
 }
 
-// If the trace has no times, `byte_seconds` counts history entries instead of seconds.
+// If the trace has no times, `byte_seconds` is in bytes × history entries instead of bytes ×
+// seconds.
 Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))
@@ -37,7 +38,7 @@ Cell HeldCell(double byte_seconds, bool times) {
                                       "allocation to free, because the file has no times")};
 }
 
-// The allocations of each site.
+// Returns the allocations of each site.
 std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> BlocksOf(
     const explain::CallSites& sites) {
   std::vector<std::shared_ptr<std::vector<trace::AllocationId>>> blocks(sites.sites.size());
@@ -80,7 +81,7 @@ Table FindingTable(const std::vector<explain::Finding>& findings) {
 
 std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   std::vector<FragmentFact> facts;
-  // There is no row for a figure that the file lacks, because a 0 would look like a recorded value.
+  // A figure that the file lacks has no row, because a 0 would look like a recorded value.
   if (f.reserved_known())
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("the sum of the caching allocator's segments")});

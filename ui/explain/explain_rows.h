@@ -26,7 +26,7 @@ struct FragmentFact {
 };
 std::vector<FragmentFact> FragmentFacts(const explain::Fragmentation& f);
 // PinnedByTable() lists call sites whose blocks prevent the release of free memory. PinnedTable()
-// lists the segments with such memory.
+// lists the segments that contain such memory.
 Table PinnedByTable(const explain::Fragmentation& f);
 Table PinnedTable(const explain::Fragmentation& f);
 
@@ -35,7 +35,7 @@ Table RemedyTable(const explain::Reclaim& reclaim);
 // the replay under other settings (`under`). A null replay has no row.
 struct WhatIf {
   uint64_t recorded_peak_reserved = 0, recorded_out_of_memory = 0;
-  // also the baseline of explain::Reclaim
+  // the same as the baseline of explain::Reclaim
   const replay::Baseline* base = nullptr;
   const replay::Replayed* under = nullptr;
   // Returns the replay with which `under` is compared. Both begin in the same state.
@@ -47,13 +47,13 @@ struct WhatIf {
 };
 Table WhatIfTable(const WhatIf& what_if);
 
-// How a table of sites groups allocations. For example, all allocations with the same user metadata
-// are one "site".
+// By what a table of sites groups allocations. Each group is a "site": for example, all allocations
+// with the same user metadata.
 enum class SiteBy : uint8_t {
   kCallSite,
   kModule,
   kOp,
-  kAnnotation,  // the innermost annotation of the program around the allocation
+  kAnnotation,  // the innermost annotation of the program that was open at the allocation
   kUserMetadata,
   kCompileContext,
 };

@@ -18,11 +18,11 @@ namespace vramscope::ui {
 QToolButton* QuietButton(const QString& text, const QString& tip);
 TableView* MakeTable(TableModel* model, const char* name);
 // Adds a label and its figure to a grid that has two such pairs per row. `at` is the pair's index.
-// If the pair does not fit, the label is elided, but not the figure. Both have the tool tip `tip`.
+// If the pair does not fit, only the label is elided. Label and figure have the tool tip `tip`.
 void AddFigure(QGridLayout* grid, int at, const QString& label, const QString& figure,
                const QString& tip = {});
-// Keeps the height of the figures if the page is too low, and a row of the tables below them. The
-// page then scrolls.
+// If the page is too low, keeps the height of the figures, and of one row of the tables below them.
+// The page then scrolls.
 void KeepFiguresApart(QWidget* figures, QTabWidget* below);
 // When a row of the table becomes current or is clicked, selects in the timeline what the row
 // names: its time, its blocks or its allocation.

@@ -1,4 +1,5 @@
-// The page of findings about the run's memory. Each row has the bytes and what to change.
+// The page of findings about the run's memory. Each row states the bytes that it is about, and what
+// to change.
 #pragma once
 
 #include "ui/explain/explain_page.h"

@@ -15,9 +15,9 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr float kGap = 1;         // between boxes
+constexpr float kGap = 1;         // between boxes, in pixels
 constexpr float kLeastText = 34;  // minimum width in pixels of a box with a name
-constexpr double kHead = 0.45;    // strength of the colour in the head of a group
+constexpr double kHead = 0.45;    // strength of the colour in a group's head
 
 QRectF RectOf(const ChartBox& box) { return {box.x, box.y, box.w - kGap, box.h - kGap}; }
 
@@ -133,7 +133,8 @@ void LiveChart::paintEvent(QPaintEvent*) {
     }
 }
 
-// Returns the innermost box. Children come after their parents, so the search begins at the end.
+// Returns the innermost box at this point. Children come after their parents, so the search begins
+// at the end.
 uint32_t LiveChart::NodeAt(const QPointF& at) const {
   for (size_t i = boxes_.size(); i-- > 0;)
     if (boxes_[i].Contains(static_cast<float>(at.x()), static_cast<float>(at.y())))

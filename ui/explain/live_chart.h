@@ -20,8 +20,8 @@ class LiveChart : public QWidget {
  public:
   enum class Kind : uint8_t { kFlame, kTreemap };
   explicit LiveChart(QWidget* parent = nullptr);
-  // Shows nothing if `tree` is null. The chart stays zoomed in on a box if the new tree has a box
-  // of the same names.
+  // Null: shows nothing. If the chart is zoomed in on a box, it stays so if the new tree has a box
+  // with the same path of names.
   void setTree(std::shared_ptr<const LiveTree> tree, std::shared_ptr<const trace::Trace> trace,
                Kind kind);
   void setTheme(const timeline::Theme& theme);

@@ -133,8 +133,8 @@ QVariant LiveModel::data(const QModelIndex& index, int role) const {
   return CellData(Cached(index.row()), index.column(), role);
 }
 
-// Returns the triangle of a group, or the indent of a block, as an image. As text, it would be
-// copied along with the name.
+// Returns an image with the triangle of a group, or with the indent of a block. A text with them
+// would be copied along with the name.
 QPixmap LiveModel::Fold(int row) const {
   const bool group = isGroup(row);
   const std::optional<trace::Category> category =

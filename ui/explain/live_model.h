@@ -3,7 +3,8 @@
 //   model->setRows(std::make_shared<const LiveRows>(...));
 //   model->unfold(row, true);
 //
-// UI thread only. The model does not sort. It emits sortAsked(), and the receiver sets sorted rows.
+// UI thread only. The model does not sort. It emits sortAsked(), and the receiver must call
+// setRows() with sorted rows.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,7 @@ class LiveModel : public RowModel {
   Q_OBJECT
  public:
   explicit LiveModel(QObject* parent = nullptr);
-  // Groups stay unfolded if new rows have groups of the same names. Null means nothing is live.
+  // A group stays unfolded if the new rows have a group with the same name. Null: nothing is live.
   void setRows(std::shared_ptr<const LiveRows> rows,
                const std::optional<analysis::GroupExpression>& by);
   const std::shared_ptr<const LiveRows>& rows() const { return rows_; }
@@ -28,10 +29,12 @@ class LiveModel : public RowModel {
   bool isGroup(int row) const;
   bool unfolded(int row) const;
   void unfold(int row, bool on);
-  // Returns the group in this row, or the group of the block in it. UINT32_MAX: no groups.
+  // Returns the group in this row, or the group that contains the block in this row. UINT32_MAX:
+  // there are no groups.
   uint32_t groupAt(int row) const;
   trace::AllocationId allocationAt(int row) const;  // for a group: its largest block
-  // Returns the row of a block, or of its group if the group is folded, or -1 if it is not live.
+  // Returns the row of a block or, if its group is folded, the row of the group. -1: the block is
+  // not live.
   int rowOf(trace::AllocationId id) const;
 
   const std::vector<Column>& columns() const override { return columns_; }

@@ -120,7 +120,7 @@ LiveRows::LiveRows(std::shared_ptr<const trace::Trace> trace,
     Group& group = groups_[group_of[i]];
     group.requested += a.bytes[id];
     group.oldest_ns = std::max(group.oldest_ns, AgeOf(blocks_[i].id));
-    if (group.count++ == 0) group.largest = blocks_[i].id;  // the set is sorted by size
+    if (group.count++ == 0) group.largest = blocks_[i].id;  // the set begins with the largest
     if (by_->Is(GroupBy::kCategory)) group.category = blocks_[i].category;
   }
   Sort(question, std::move(group_of));
@@ -191,7 +191,7 @@ void LiveRows::Sort(const LiveQuestion& question, std::vector<uint32_t> group_of
       case LiveColumn::kSite:
         return names[i] < names[j];
       case LiveColumn::kBlocks:
-        break;  // the key is equal for all blocks, so that the largest stay first
+        break;  // all blocks get the same key, so that they stay sorted by size
     }
     return false;
   });

@@ -2,10 +2,10 @@
 //
 //   const auto set = std::make_shared<analysis::LiveSet>(analysis::LiveAt(*trace, event));
 //   const LiveRows rows(trace, set, {.by = analysis::GroupBy::kModule});
-//   rows.groups()[0].bytes;        // all groups together: rows.bytes()
+//   rows.groups()[0].bytes;        // rows.bytes(): of all groups together
 //   rows.GroupRow(0).cells;
 //
-// Immutable; thread-safe. Built on a pool thread: sorts the live set.
+// Immutable; thread-safe. To be built on a pool thread, because the constructor sorts the live set.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ std::vector<Column> LiveColumns(const std::optional<analysis::GroupExpression>& 
 class LiveRows {
  public:
   struct Group {
-    std::string name, label;  // `label`: as shown, in the language of the user
+    std::string name, label;  // `label`: the displayed name, in the language of the user
     uint64_t bytes = 0, requested = 0;
     int64_t oldest_ns = 0;          // age of the oldest block
     uint32_t first = 0, count = 0;  // range in blocks()
@@ -57,7 +57,7 @@ class LiveRows {
   LiveRows(std::shared_ptr<const trace::Trace> trace, std::shared_ptr<const analysis::LiveSet> set,
            const LiveQuestion& question);
 
-  // Both are sorted as `question` says. The blocks of a group are contiguous.
+  // Groups and blocks are sorted as `question` states. The blocks of a group are contiguous.
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<analysis::LiveAllocation>& blocks() const { return blocks_; }
   uint64_t bytes() const { return bytes_; }  // sum over the rows that match the filter

@@ -40,7 +40,7 @@ QString BytesText(uint64_t bytes) {
 LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
     : ExplainPage(context, parent) {
   setObjectName(QStringLiteral("liveSetPage"));
-  show_progress_ = false;  // the computation takes milliseconds
+  show_progress_ = false;  // the computation takes only milliseconds
   bar_ = new FindBar("liveFilter", tr("Filter by text, such as relu, or by an expression, such as: "
                                       "size > 10 MiB and phase = backward"));
   bar_->line()->setContentsMargins(0, 0, 0, 0);
@@ -96,7 +96,7 @@ LiveSetPage::LiveSetPage(const ExplainContext* context, QWidget* parent)
   chart_ = new LiveChart;
   stack_ = new QStackedWidget;
   stack_->addWidget(view_);
-  auto* inset = new QWidget;  // aligns the chart with the head, like the table's text
+  auto* inset = new QWidget;  // aligns the chart with the head line, like the table's text
   auto* line = new QHBoxLayout(inset);
   line->setContentsMargins(11, 0, 11, 0);
   line->addWidget(chart_);
@@ -163,7 +163,7 @@ void LiveSetPage::Refresh(int changes) {
 
 void LiveSetPage::AskAgain() {
   if (context_.digest == nullptr || context_.trace()->events.size() == 0) return;
-  if (!isVisible()) return changed(kTimeChanged);  // deferred until the page is shown
+  if (!isVisible()) return changed(kTimeChanged);  // compute when the page is shown
   const absl::StatusOr<std::optional<analysis::GroupExpression>> by = By();
   SetTone(expression_, by.ok() ? "" : "bad");
   if (!by.ok()) {
@@ -172,7 +172,7 @@ void LiveSetPage::AskAgain() {
     return;
   }
   question_.by = *by;
-  // Only the sort order or filter is new: use the same live set again.
+  // If only the sort order or filter has changed, use the same live set again.
   std::shared_ptr<const analysis::LiveSet> known;
   const trace::EventIndex event = context_.shownEvent();
   if (model_->rows() != nullptr && shown_of_ == context_.digest &&

@@ -15,12 +15,12 @@
 namespace vramscope::ui {
 namespace {
 
-// The maximum number of frames of a stack. The last frame also gets the bytes of deeper frames.
+// The maximum number of frames of a stack. The bytes of deeper frames count for the last of them.
 constexpr size_t kDeepest = 64;
 constexpr float kLeastSide = 1;     // minimum size of a box in pixels
 constexpr float kLeastInside = 24;  // minimum size of a treemap box that shows its children
 
-// Builds a tree. The caller adds a path of names for each block.
+// Builds a tree. For each block, the caller adds the nodes on its path.
 class TreeMaker {
  public:
   explicit TreeMaker(const LiveRows& rows) : rows_(rows) {
@@ -118,7 +118,7 @@ LiveTree StackTree(const LiveRows& rows) {
   const trace::AllocationTable& a = trace.allocations;
   const analysis::SiteNames names(trace);
   TreeMaker maker(rows);
-  std::unordered_map<uint32_t, uint32_t> of_stack;  // nodes of the stacks seen so far
+  std::unordered_map<uint32_t, uint32_t> of_stack;  // the nodes of the stacks added so far
   for (uint32_t i = 0; i < rows.blocks().size(); ++i) {
     const uint32_t id = rows.blocks()[i].id.value;
     const trace::StackId stack = trace.events.StackOf(a.alloc_event[id]);
@@ -175,7 +175,7 @@ void Flame(const LiveTree& tree, uint32_t node, float x, float y, float width, f
     const auto part = static_cast<float>(static_cast<double>(width) *
                                          static_cast<double>(tree.nodes[child].bytes) /
                                          static_cast<double>(of.bytes));
-    if (part < kLeastSide) break;  // the children that follow are even smaller
+    if (part < kLeastSide) break;  // the remaining children are even smaller
     Flame(tree, child, x, y + kFlameRow, part, height, boxes);
     x += part;
   }
@@ -185,7 +185,8 @@ struct Area {
   double x, y, w, h;
 };
 
-// Returns the worst aspect ratio in a row of boxes along `side`. `sum`, `least`, `most` are bytes.
+// Returns the worst aspect ratio in a row of boxes along `side`. `sum`, `least` and `most`: the
+// bytes of all boxes, of the smallest box and of the largest box.
 double Worst(double sum, double least, double most, double side, double scale) {
   const double s = sum * scale, side2 = side * side;
   return std::max(side2 * most * scale / (s * s), s * s / (side2 * least * scale));
@@ -202,7 +203,7 @@ void Place(const LiveTree& tree, uint32_t node, const Area& at, std::vector<Char
 }
 
 // Fills a row of boxes along the shorter side of the area, then repeats this for the remaining
-// area. A row gets another box as long as this makes the boxes of the row squarer.
+// area. Boxes are added to a row as long as they make the row's boxes squarer.
 void Squarify(const LiveTree& tree, uint32_t node, Area area, std::vector<ChartBox>* boxes) {
   const std::vector<uint32_t>& children = tree.nodes[node].children;
   auto left = static_cast<double>(tree.nodes[node].bytes);

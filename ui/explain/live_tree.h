@@ -24,19 +24,20 @@ struct LiveTree {
     uint64_t bytes = 0;
     uint32_t parent = 0;  // the root is its own parent
     uint32_t depth = 0;
-    uint32_t first = 0, count = 0;                         // range of its blocks in `blocks`
+    uint32_t first = 0, count = 0;                         // range of the node's blocks in `blocks`
     std::vector<uint32_t> children = {};                   // largest first
     trace::Category category = trace::Category::kUnknown;  // the category with the most bytes
   };
   std::vector<Node> nodes;                  // the root first, parents before children
-  std::vector<trace::AllocationId> blocks;  // the blocks in the order of the leaves
+  std::vector<trace::AllocationId> blocks;  // in the order of the tree's leaves
   bool empty() const { return nodes.empty() || nodes[0].bytes == 0; }
 };
 
-// Groups by the program's stack frames, the outermost first. If a trace has no stacks, groups by
-// the parts of the module's name, then by the op.
+// Groups the blocks by the program's stack frames, the outermost first. If the trace has no stacks,
+// groups them by the parts of the module's name, then by the op.
 LiveTree StackTree(const LiveRows& rows);
-// Returns a tree with a node for each group of the table. Its children are the group's blocks.
+// Returns a tree with a node for each group of the table. The children of a group's node are its
+// blocks.
 LiveTree GroupTree(const LiveRows& rows);
 
 struct ChartBox {
@@ -46,7 +47,8 @@ struct ChartBox {
 };
 inline constexpr float kFlameRow = 20, kTreemapHead = 17;  // pixels
 
-// Lays out `root` over the whole width, its descendants below. Omits boxes narrower than a pixel.
+// Lays out `root` over the whole width, with its descendants below. Omits boxes narrower than a
+// pixel.
 std::vector<ChartBox> FlameLayout(const LiveTree& tree, uint32_t root, float width, float height);
 // Makes a squarified treemap (Bruls, Huizing and van Wijk 2000): a node's area is its share of the
 // bytes. A node with children has a head with its name. Parents come before their children.

@@ -132,7 +132,7 @@ void OutOfMemoryPageView::Show(const explain::OutOfMemoryPage& page) {
   }
   if (shown_.events.empty()) {
     QString text = QString::fromStdString(shown_.headline);
-    // The headline contains the peak, but only if the device's memory is known.
+    // The headline states the peak, but only if the device's memory size is known.
     if (shown_.device_memory == 0)
       text +=
           tr(" At most %1 was reserved. The file does not contain the size of the device's memory.")

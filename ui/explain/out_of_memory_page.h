@@ -33,7 +33,7 @@ class OutOfMemoryPageView : public ExplainPage {
 
   QComboBox* which_ = nullptr;
   QToolButton* go_ = nullptr;
-  QWidget* body_ = nullptr;  // everything but the head; hidden if memory never ran out
+  QWidget* body_ = nullptr;  // everything but the head; hidden if memory did not run out
   QWidget* facts_box_ = nullptr;
   QGridLayout* facts_ = nullptr;
   TableModel* ways_ = nullptr;

@@ -24,7 +24,8 @@ class ReclaimPage : public ExplainPage {
   void Cancelled() override;
 
  private:
-  // Returns the event of the selected range at which reserved but unused memory is highest.
+  // Returns the event in the selected range at which reserved but unused memory is highest.
+  // nullopt: there is no range.
   std::optional<trace::EventIndex> MostUnusedOfRange() const;
   void Compute(std::optional<trace::EventIndex> at);
   void Show(const std::shared_ptr<const Digest>& digest,

@@ -23,7 +23,7 @@ constexpr float kTitle = 20;
 constexpr float kMinSegment = 3;
 constexpr uint64_t kFinest = uint64_t{1} << 16;  // bytes per row
 constexpr int kSteps = 16;                       // steps of the search for the scale
-constexpr double kMostRows = 1 << 20;            // 64 GiB at the finest scale
+constexpr double kMostRows = 1 << 20;            // at the finest scale, this many rows show 64 GiB
 constexpr double kCoarsest = 0x1p63;             // bytes per row
 
 auto PoolOf(const SegmentView& s) {
@@ -97,7 +97,7 @@ void SegmentMap::Place(float width, bool draw) {
   titles_.clear();
   const double per_byte = width / static_cast<double>(bytes_per_row_);
   float y = 0, x = 0;
-  bool open = false;  // the current row is not empty
+  bool open = false;  // the current row has at least one segment
   const auto next_row = [&] {
     if (open) y += kRow + kRowGap;
     x = 0;

@@ -1,6 +1,6 @@
 // The layout of segments and their blocks in the segment map. All segments have the same scale.
 // They are placed in rows: small segments share a row, and a large segment takes several rows. Each
-// pool of each stream begins a new row. Does not use Qt.
+// pool begins a new row for each of its streams. Does not use Qt.
 //
 //   SegmentMap map(explain::SegmentsAt(*trace, event), width, height);
 //   for (const SegmentMap::Piece& p : map.pieces()) Fill(p.rect, ...);
@@ -28,7 +28,7 @@ class SegmentMap {
     uint32_t segment = 0;  // index in segments()
     uint32_t piece = 0;    // index in its pieces
   };
-  struct Outline {  // outline of a segment, one for each row that it covers
+  struct Outline {  // the part of a segment's outline that is in one row
     Rect rect;
     uint32_t segment = 0;
     bool begins = false, ends = false;
@@ -42,8 +42,9 @@ class SegmentMap {
   };
 
   SegmentMap() = default;
-  // If `bytes_per_row` is 0, it is chosen so that all segments fit into the height, as far as rows
-  // stay readable. `owners` has the names for the titles of private pools.
+  // If `bytes_per_row` is 0, a scale is chosen at which all segments fit into the height, unless
+  // rows would have so many bytes that they are not readable. `owners` has the names for the titles
+  // of private pools.
   SegmentMap(std::vector<explain::SegmentView> segments, float width, float height,
              uint64_t bytes_per_row = 0, std::vector<explain::PoolOwner> owners = {});
 

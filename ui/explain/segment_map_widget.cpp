@@ -100,8 +100,9 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
   const QColor cached = ToQColor(theme_.cached);
   const QColor hatch =
       ToQColor(timeline::Mix(theme_.cached, theme_.line, theme_.dark ? 0.9 : 0.85));
-  // Free memory has the segment's colour and diagonal hatching, which continues across segments.
-  // The hatching is a tiled image, because drawing lines for thousands of pieces would be slow.
+  // Free memory has the segment's colour and diagonal hatching, which continues from segment to
+  // segment. The hatching is a tiled image, because it would be slow to draw lines for thousands of
+  // pieces.
   const double scale = devicePixelRatioF();
   const int side = static_cast<int>(std::lround(kHatch * scale));
   QImage tile(side, side, QImage::Format_RGB32);
@@ -246,7 +247,7 @@ void SegmentMapWidget::wheelEvent(QWheelEvent* event) {
   const double before = std::max(1.0, static_cast<double>(map_.height()));
   zoom_ = now >= static_cast<double>(all) ? 0 : static_cast<uint64_t>(now);
   Layout();
-  // While zooming, the memory under the mouse stays at its position.
+  // During zooming, the memory under the mouse stays at its position.
   verticalScrollBar()->setValue(
       static_cast<int>(at / before * map_.height() - event->position().y()));
   event->accept();

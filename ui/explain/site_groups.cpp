@@ -15,12 +15,13 @@ namespace {
 using trace::StringId;
 using trace::Trace;
 
-// Returns, for each allocation, the innermost annotation open on any thread at its allocation.
+// Returns, for each allocation, the innermost annotation that was open on any thread at the time of
+// the allocation.
 std::vector<StringId> AnnotationsOf(const Trace& trace) {
   const trace::AllocationTable& a = trace.allocations;
   const trace::SliceTable& s = trace.slices;
   std::vector<StringId> out(a.size());
-  // Slices are sorted by begin. `open` has the open slices, the innermost last.
+  // Slices are sorted by their begin. `open` has the currently open slices, the innermost last.
   std::vector<uint32_t> open;
   uint32_t next = 0;
   for (uint32_t i = 0; i < a.size(); ++i) {

@@ -1,7 +1,7 @@
-// The page about the memory at one time: the time of a snapshot without history, or of a run's
-// cursor or peak. It shows segments, blocks by call site, category and pool (private pools with
+// The page about the memory at one time: the time of a snapshot without history, or the cursor or
+// peak of a run. It shows segments, blocks by call site, category and pool (private pools with
 // their owners), and what empty_cache() would release. If a file contains only
-// torch.cuda.memory_stats(), the page shows these figures.
+// torch.cuda.memory_stats(), the page shows only these figures.
 #pragma once
 
 #include <optional>

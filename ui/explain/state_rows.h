@@ -1,4 +1,5 @@
-// The contents of the page of a snapshot, as tables and facts. Does not use Qt.
+// The contents of the page about the memory at one time (state_page.h), as tables and facts. Does
+// not use Qt.
 //
 // Pure functions; thread-safe.
 #pragma once
@@ -17,7 +18,7 @@ Table StateCategoriesTable(const analysis::LiveSet& live);
 // Returns a row per pool. A private pool has its owner's name, and the owner's call site as tool
 // tip.
 Table StatePoolsTable(const explain::MemoryState& state);
-// Returns the largest blocks, at most `most` of them.
+// Returns at most `most` blocks, the largest.
 Table StateBlocksTable(const trace::Trace& trace, const explain::MemoryState& state, size_t most);
 // The figures of TraceInfo::statistics.
 Table StatisticsTable(const trace::TraceInfo& info);

@@ -21,7 +21,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kOffered = 4;  // settings that are offered as buttons
+constexpr int kOffered = 4;  // the number of settings that are offered as buttons
 constexpr int kTableHeight = 26 + 3 * 23 + 4;
 
 // Completes only the setting that the user is typing: the text after the last comma.
@@ -50,7 +50,7 @@ class ConfCompleter : public QCompleter {
   QLineEdit* edit_;
 };
 
-// A row of buttons that hides those that do not fit.
+// A row of buttons. Hides the buttons that do not fit.
 class FittingRow : public QWidget {
  public:
   void add(QWidget* button) {
@@ -140,7 +140,7 @@ void WhatIfPage::setConf(const QString& alloc_conf) {
   if (isVisible()) Replay();
 }
 
-// Adds a setting. If the text already has a setting with the same key, replaces that one.
+// Adds a setting to the text. If the text already has a setting with the same key, replaces it.
 void WhatIfPage::AddSetting(const QString& setting) {
   const QString key = setting.left(setting.indexOf(QLatin1Char(':')) + 1);
   QStringList parts;
@@ -272,7 +272,7 @@ void WhatIfPage::Show(const Found& found) {
     text +=
         tr(" The limit of reserved memory, %1, is inferred from the recording.")
             .arg(QString::fromStdString(timeline::FormatBytes(found.under->device_memory_bytes)));
-  // Add a sentence about how well the model reproduces this recording.
+  // Add a sentence about how well the replay reproduces this recording.
   const replay::Replayed& own = base_->own;
   if (own.addresses_total > 0)
     text += tr(" Under the recorded settings, vramscope's replay of the allocator places %1 of %2 "

@@ -21,7 +21,7 @@ class WhatIfPage : public ExplainPage {
   Q_OBJECT
  public:
   WhatIfPage(const ExplainContext* context, QWidget* parent = nullptr);
-  void setConf(const QString& alloc_conf);  // also replays the recording
+  void setConf(const QString& alloc_conf);  // also replays the recording under these settings
   QJsonObject dumpState() const override;
   CurvePlot* plot() const { return plot_; }
 

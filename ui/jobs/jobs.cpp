@@ -16,8 +16,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 80;
-// At exit, waits at most this long for jobs with `blocks`. Such a job may hang while it reads from
-// a pipe or a network file system.
+// At exit, waits at most this long for jobs with JobOptions::blocks. Such a job may hang while it
+// reads from a pipe or a network file system.
 constexpr int kMostAtExitMs = 300;
 
 std::atomic<int> computing = 0;  // tasks without JobOptions::blocks
@@ -74,7 +74,7 @@ class Jobs::Task : public QRunnable {
     if (job_->token.cancelled()) return;
     job_->work(job_->token);
     job_->work = nullptr;  // frees captured data, which may be large, outside the UI thread
-    // Try again if memory runs out, because the caller waits for the result.
+    // If memory runs out, try again until it works, because the caller waits for the result.
     trace::DoUntilItWorks([this] {
       const std::lock_guard lock(job_->shared->mutex);
       Jobs* const owner = job_->shared->owner;
@@ -143,7 +143,7 @@ void Jobs::Start(const std::shared_ptr<Job>& job) {
 }
 
 void Jobs::Landed(const std::shared_ptr<Job>& job) {
-  if (std::erase(jobs_, job) == 0) return;  // dropped or replaced by a newer job
+  if (std::erase(jobs_, job) == 0) return;  // the job was dropped or replaced by a newer one
   if (jobs_.empty()) poll_.stop();
   const auto next = std::ranges::find_if(jobs_, [&](const auto& other) {
     return other->waits && other->options.key == job->options.key;

@@ -1,4 +1,4 @@
-// Background work: the window computes, reads and writes only through this class.
+// Background work: all computing, reading and writing of the window runs through this class.
 //
 //   Jobs jobs_;
 //   jobs_.Ask([trace](const JobToken& token) { return ComputeReclaim(*trace, token.cancel()); },
@@ -50,20 +50,20 @@ class JobToken {
   mutable std::atomic<double> fraction_ = -1;  // -1: not known
 };
 
-// What happens to an earlier question when a new question with the same key is asked.
+// What happens to an earlier question when a question with the same key is asked.
 enum class Earlier : uint8_t {
-  kCancelled,  // the earlier one is cancelled, and its answer is not shown
-  kShown,      // it is finished and shown first; of waiting questions, only the newest stays
+  kCancelled,  // the earlier question is cancelled, and its answer is not shown
+  kShown,      // the earlier one is shown first; of waiting questions, only the newest is kept
   kAll,        // all questions run and all answers are shown, in any order
 };
 
 struct JobOptions {
-  uint64_t key = 0;  // questions on one subject have the same key: a document's number
+  uint64_t key = 0;  // questions on one subject have the same key, for example a document's number
   Earlier earlier = Earlier::kCancelled;
-  // Whether the question waits for files, pipes or other processes. While it runs, the pool has an
-  // additional thread.
+  // Whether the question waits for files, pipes or other processes. While it runs, the pool has one
+  // more thread.
   bool blocks = false;
-  int priority = 0;  // higher starts first
+  int priority = 0;  // jobs with a higher priority start first
   // Called on the UI thread instead of `show` if a newer question or cancel() drops the job.
   std::function<void()> dropped = {};
 };
@@ -74,15 +74,16 @@ class Jobs : public QObject {
   explicit Jobs(QObject* parent = nullptr);
   ~Jobs() override;
 
-  // Calls `question` on a thread of the pool, as R() or R(const JobToken&). Then calls `show` on
-  // the UI thread with absl::StatusOr<R>, or with absl::Status if R is void or absl::Status.
+  // Calls `question` on a thread of the pool, without arguments or with a JobToken. Then calls
+  // `show` on the UI thread. If R is the question's result type, `show` gets absl::StatusOr<R>, or
+  // absl::Status if R is void or absl::Status.
   template <class Question, class Show>
   void Ask(Question question, Show show, JobOptions options = {});
 
   void cancel();              // all jobs
   void cancel(uint64_t key);  // the jobs with this key
-  // Blocks until no question runs any more. A running event loop shows the answers afterwards.
-  // Returns false if this takes longer than `most_ms`. If it is negative, there is no limit.
+  // Blocks until no question runs any more. The answers are shown later, when the event loop runs.
+  // Returns false if this takes longer than `most_ms`. A negative `most_ms` is no limit.
   bool wait(int most_ms = -1);
   // Blocks until every question is answered, and shows the answers.
   void finish();
@@ -102,7 +103,7 @@ class Jobs : public QObject {
     std::function<void(const JobToken&)> work;  // does not throw; runs on a thread of the pool
     std::function<void()> show;
     std::shared_ptr<Shared> shared;
-    bool waits = false;  // the job waits for an earlier one with its key
+    bool waits = false;  // the job waits for an earlier job with the same key
   };
   class Task;
 

@@ -10,8 +10,8 @@
 
 namespace vramscope::ui {
 
-// Releases `what` after 50 ms. By then, all other owners have usually released it, so that this
-// releases the last reference.
+// Releases `what` after 50 ms. By then, all other owners have usually released it, so that `what`
+// is the last reference.
 void ReleaseLater(std::shared_ptr<const void> what);
 
 }  // namespace vramscope::ui

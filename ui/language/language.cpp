@@ -11,7 +11,7 @@
 #include "profiler/base/i18n.h"
 #include "ui/language/translations.h"
 
-// Outside of any namespace, because Q_INIT_RESOURCE requires that.
+// It is outside of any namespace, because Q_INIT_RESOURCE requires that.
 static void RegisterTranslations() {
 #ifdef VRAMSCOPE_HAS_TRANSLATIONS
   Q_INIT_RESOURCE(vramscope_translations);
@@ -30,8 +30,8 @@ QString Pseudo(const QString& english) {
   return QChar(0x27e6) + english + QString(more, QLatin1Char('~')) + QChar(0x27e7);
 }
 
-// Looks up translations for Qt and remembers each lookup. When the language changes,
-// retranslate.cpp searches these for the English source of a label's text.
+// Looks up translations for Qt and remembers each result. When the language changes,
+// retranslate.cpp searches these results to find the English source of a label's text.
 class Catalogue : public QTranslator {
  public:
   bool isEmpty() const override { return false; }
@@ -70,7 +70,7 @@ class Catalogue : public QTranslator {
 struct State {
   Language language = Language::kEnglish;
   Catalogue* catalogue = nullptr;  // owned by the application
-  QTranslator* qt = nullptr;       // owned by the application: Qt's own texts
+  QTranslator* qt = nullptr;       // translates Qt's own texts; owned by the application
   Answered before;
   int changes = 0;
 };
@@ -96,7 +96,8 @@ void Install(Language language, bool pseudo) {
   State& state = TheState();
   QCoreApplication* app = QCoreApplication::instance();
   if (state.catalogue == nullptr || state.catalogue->parent() != app) {
-    // A test may create several applications. Each destroys its objects, so new ones are needed.
+    // A test may create several applications. Each destroys its translators, so each needs new
+    // ones.
     state.qt = new QTranslator(app);
     state.catalogue = new Catalogue;
     state.catalogue->setParent(app);
@@ -148,7 +149,8 @@ std::optional<Language> LanguageFromName(const QString& name) {
   const QString region = base.section(QLatin1Char('_'), 1, 1).toLower();
   if (language == QLatin1String("en")) return Language::kEnglish;
   if (language != QLatin1String("zh")) return std::nullopt;
-  // There is no Traditional Chinese. The translations are in Simplified Chinese, another script.
+  // The translations are in Simplified Chinese. There are none in Traditional Chinese, which is
+  // another script.
   for (const char* traditional : {"tw", "hk", "mo", "hant"})
     if (region == QLatin1String(traditional)) return std::nullopt;
   return Language::kChinese;
@@ -168,7 +170,7 @@ Language CurrentLanguage() { return TheState().language; }
 void SetLanguage(Language language) { Install(language, false); }
 
 bool TranslateTexts(Language language) {
-  // Never destroyed, because other threads may still read translations at exit.
+  // It is never destroyed, because other threads may still read translations at exit.
   static const QTranslator* texts = nullptr;
   if (language == Language::kEnglish) {
     i18n::SetTranslator(nullptr);

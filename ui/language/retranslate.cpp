@@ -1,5 +1,6 @@
 // Changes the language of an open window. To find the English source of a label's text, searches
-// the translations into the previous language. A text with arguments is matched by its template.
+// the translations into the previous language. For a text with arguments, searches for the template
+// that matches it.
 #include <QAbstractItemModel>
 #include <QAction>
 #include <QComboBox>
@@ -33,7 +34,7 @@ struct Template {
   QString begin;          // up to the first placeholder
   qsizetype letters = 0;  // number of letters outside of placeholders
   QRegularExpression whole;
-  QStringList arguments;  // the placeholders' names, in the order of the expression's groups
+  QStringList arguments;  // the placeholders' names, in the order of `expression`'s groups
   QList<AnsweredText> answered;
 };
 
@@ -76,7 +77,7 @@ std::vector<Template> MakeTemplates(const Answered& answered) {
     made.answered = at.value();
     out.push_back(std::move(made));
   }
-  // A template with more literal text is tried first: "%1 of %2 found" before "%1 found".
+  // Try templates with more literal text first: "%1 of %2 found" before "%1 found".
   std::stable_sort(out.begin(), out.end(),
                    [](const Template& a, const Template& b) { return a.letters > b.letters; });
   return out;
@@ -157,7 +158,7 @@ QStringList ContextsOf(const QObject* object) {
   return contexts;
 }
 
-// Returns true if the property has the user's input, or a name by which code finds objects.
+// Returns true if the property contains the user's input, or a name by which code finds objects.
 bool IsTextOfOthers(const QObject* object, const char* property) {
   const QByteArrayView name(property);
   if (name == "objectName" || name == "styleSheet" || name == "windowFilePath" ||
@@ -167,8 +168,8 @@ bool IsTextOfOthers(const QObject* object, const char* property) {
   return name == "text" && qobject_cast<const QLineEdit*>(object) != nullptr;
 }
 
-// The text that a property, tab or item shows, and its English source. The source is used to
-// restore exactly the same text when the user changes back to the previous language.
+// The text that a property, tab or item shows, and its English source. When the user changes back
+// to the previous language, the source restores exactly the same text.
 struct Shown {
   QString text;
   AnsweredText of;
@@ -179,7 +180,8 @@ QHash<const QObject*, ShownTexts>& Remembered() {
   return remembered;
 }
 
-// Returns `text` in the current language, and remembers it for the property, tab or item `what`.
+// Returns `text` in the current language, and remembers it. `what`: the property, tab or item that
+// shows it.
 std::optional<QString> Switched(const Retranslator& of, QObject* object, const QString& what,
                                 const QString& text, const QStringList& contexts) {
   ShownTexts& shown = Remembered()[object];
@@ -198,8 +200,8 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
     QObject::connect(object, &QObject::destroyed, object,
                      [object] { Remembered().remove(object); });
   const QMetaObject* meta = object->metaObject();
-  // Properties of derived classes come first: an ElidedLabel sets the text of its base class from
-  // its own text.
+  // Properties of derived classes come first, because an ElidedLabel's own text determines the text
+  // of its base class.
   for (int i = meta->propertyCount() - 1; i >= 0; --i) {
     const QMetaProperty property = meta->property(i);
     if (property.metaType().id() != QMetaType::QString || !property.isWritable() ||
@@ -220,8 +222,8 @@ void RetranslateOne(const Retranslator& of, QObject* object) {
   }
   if (auto* box = qobject_cast<QComboBox*>(object)) {
     for (int i = 0; i < box->count(); ++i) {
-      // An item may be a name. A name must stay as it is, although it could match a template. So an
-      // item is replaced only if its whole text was a translation.
+      // An item may be a name, which must not be translated, although it could match a template. So
+      // an item is replaced only if its whole text was a translation.
       if (of.Whole(box->itemText(i), contexts) ||
           Remembered()[box].contains(QStringLiteral("item %1").arg(i)))
         if (const auto now =

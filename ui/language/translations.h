@@ -14,8 +14,8 @@ struct AnsweredText {
   int n = -1;
   friend bool operator==(const AnsweredText&, const AnsweredText&) = default;
 };
-using Answered = QHash<QString, QList<AnsweredText>>;  // key: the translated text
-// Returns what was looked up in the language that the last SetLanguage() replaced.
+using Answered = QHash<QString, QList<AnsweredText>>;  // key: the text that was displayed
+// Returns the lookups of the time before the last SetLanguage(), in the language that it replaced.
 const Answered& AnsweredBefore();
 int LanguageChanges();  // number of language changes so far
 

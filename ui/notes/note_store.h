@@ -1,5 +1,5 @@
-// The notes of the document. They are in a side file whose name is a hash of the run's events.
-// A pool thread reads the file when the run is shown, and writes it atomically after every
+// The notes of the shown document. They are stored in a side file whose name is a hash of the run's
+// events. A pool thread reads the file when the run is shown, and writes it atomically after every
 // change.
 //
 //   store->show(trace);                      // emits changed() when the notes are read
@@ -31,13 +31,13 @@ class NoteStore : public QObject {
   ~NoteStore() override;  // waits for pending writes
 
   void show(std::shared_ptr<const trace::Trace> trace);  // null: no document
-  // Whether notes can be added: the side file has been read and is valid.
+  // Whether notes can be added, that is, whether the side file has been read and is valid.
   bool ready() const { return !content_.empty() && error_.isEmpty(); }
   // The document's ContentHash(), or "" if it is not known yet.
   const std::string& content() const { return content_; }
   const NoteList& notes() const { return notes_; }
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
-  // Sets the notes of the run with this ContentHash(). Another run may be shown.
+  // Sets the notes of the run with this ContentHash(), even if another run is shown.
   void set(const std::string& content, NoteList notes);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }
@@ -55,9 +55,10 @@ class NoteStore : public QObject {
   std::string content_;
   NoteList notes_;
   QString error_;
-  // All notes read or set in this session. A file may still have older notes until it is written.
+  // The notes of all runs whose notes were read or set in this session. A file may still contain
+  // older notes until it is written.
   std::map<std::string, NoteList> known_;
-  std::map<std::string, uint64_t> keys_;  // keys of the write jobs
+  std::map<std::string, uint64_t> keys_;  // keys of the jobs that write the files
 };
 
 }  // namespace vramscope::ui

@@ -50,7 +50,8 @@ uint32_t RowsOf(const trace::Trace& trace, query::ThingKind kind) {
                             : trace.slices.size();
 }
 
-// Returns whether the row exists and has the kind that the notes file states.
+// Returns whether the trace has the row that the notes file names, and whether it is of the kind
+// that the file states.
 bool IsThere(const trace::Trace& trace, const query::Thing& thing) {
   if (thing.row >= RowsOf(trace, thing.kind)) return false;
   if (thing.block()) return true;

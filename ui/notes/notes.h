@@ -21,11 +21,11 @@
 namespace vramscope::ui {
 
 struct Note {
-  int64_t time_ns = 0;                 // on the trace's clock
-  std::optional<int64_t> end_ns = {};  // end of a saved range; nullopt: the note is about a time
-  std::optional<query::Thing> thing;   // nullopt: the note is about the time
+  int64_t time_ns = 0;                 // on the trace's clock; the begin of a saved range
+  std::optional<int64_t> end_ns = {};  // end of a saved range; nullopt: the note has no range
+  std::optional<query::Thing> thing;   // nullopt: the note is about the time or the range
   std::string what;                    // title of the thing when the note was made
-  std::string text;                    // empty: a bookmark
+  std::string text;                    // the user's text; empty: a bookmark
   int64_t written_unix_s = 0;
   friend bool operator==(const Note&, const Note&) = default;
 };
@@ -37,10 +37,10 @@ inline constexpr size_t kMostNotesBytes = size_t{32} << 20;
 
 // Cuts the text to kMostNoteText bytes, at the boundary of a UTF-8 character.
 std::string NoteText(std::string text);
-// Returns the first line of each of the first three notes that have a text, cut to 120 bytes and
-// joined by newlines.
+// Of the first three notes that have a text, returns the first lines. Each is cut to 120 bytes.
+// They are joined by newlines.
 std::string FirstTexts(const NoteList& notes);
-// Inserts the note after other notes of the same time; returns its position.
+// Inserts the note after other notes of the same time. Returns its index.
 size_t InsertNote(NoteList* notes, Note note);
 
 std::string NotesToJson(const std::string& content, const NoteList& notes);

@@ -207,7 +207,8 @@ void NotesPage::begin(const Note& note) {
   edit_->setFocus(Qt::ShortcutFocusReason);
 }
 
-// Updates the field above the table, in which the user edits the selected note or adds one.
+// Updates the text field above the table, in which the user edits the selected note or types a new
+// one.
 void NotesPage::ShowLine() {
   const std::optional<size_t> at = begun_ ? std::nullopt : Chosen();
   const Note* note = begun_ ? &*begun_ : at && *at < notes_.size() ? &notes_[*at] : nullptr;

@@ -32,7 +32,7 @@ class TableView;
 // The most important figures of a saved range.
 struct RangeSummary {
   uint64_t peak = 0, allocated = 0, freed = 0;
-  int64_t change = 0;  // change of allocated bytes from its begin to its end
+  int64_t change = 0;  // change of the allocated bytes from the range's begin to its end
   friend bool operator==(const RangeSummary&, const RangeSummary&) = default;
 };
 
@@ -42,8 +42,8 @@ class NotesPage : public QWidget {
  public:
   explicit NotesPage(QWidget* parent = nullptr);
 
-  // `digest` is null if there is no document or its notes are unknown, for the reason
-  // `error`.
+  // `digest` is null if there is no document. It is also null if the document's notes are unknown,
+  // for the reason `error`.
   void setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                 const QString& error = {});
   bool busy() const { return jobs_.busy(); }
@@ -59,7 +59,7 @@ class NotesPage : public QWidget {
   void edited(size_t note, const QString& text);
   void removed(size_t note);
   void chosen(const vramscope::ui::Note& note);
-  void ended();  // the user pressed Esc or entered a note; the focus returns to the canvas
+  void ended();  // the user pressed Esc or entered a note; the focus should return to the canvas
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;

@@ -63,7 +63,7 @@ void AllocationModel::Order() {
   sorted_ = small;
 }
 
-// A search or a range does not change the order of the rows.
+// A search or a range filters the rows, but does not change their order.
 AllocationModel::Contents AllocationModel::ContentsOf(const trace::Trace& trace,
                                                       const Request& request) {
   const uint32_t n = trace.allocations.size();

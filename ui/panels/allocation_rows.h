@@ -1,5 +1,5 @@
-// The table of all allocations: its columns, its rows (each made on demand) and its sort orders.
-// Does not use Qt. profiler/query/matcher.h decides which allocations a search finds.
+// The table of all allocations: its columns, its rows (made one at a time, on demand) and its sort
+// orders. Does not use Qt. profiler/query/matcher.h decides which allocations a search finds.
 //
 //   for (uint32_t id : AllocationOrder(*trace, column, /*descending=*/true))
 //     use(AllocationRow(*trace, {id}));
@@ -21,12 +21,13 @@ namespace vramscope::ui {
 // The columns for user metadata and compile context exist only if the trace has such data.
 std::vector<Column> AllocationColumns(const trace::Trace* trace);
 Row AllocationRow(const trace::Trace& trace, trace::AllocationId id);
-// The column of block sizes. The table is initially sorted by it.
+// The column of block sizes, by which the table is initially sorted.
 inline constexpr int kBlockColumn = 5;
 // The columns Step, Phase, Allocated at and Lifetime.
 inline constexpr std::array<int, 4> kColumnsOfTime = {6, 7, 8, 9};
 
-// Returns all allocations sorted by a column. Those with equal keys are sorted by id. Linear time.
+// Returns the ids of all allocations, sorted by a column. Allocations with equal keys are sorted by
+// id. Takes linear time.
 std::vector<uint32_t> AllocationOrder(const trace::Trace& trace, int column, bool descending);
 
 // The events of a selected range, including `last`. The default is the whole trace.

@@ -19,7 +19,8 @@
 namespace vramscope::ui {
 namespace {
 
-// The table shows the matches after each keystroke, the timeline after this pause in typing.
+// The table shows the matches after each keystroke. The timeline shows them after this pause in
+// typing.
 constexpr int kSendMs = 120;
 constexpr int kNarrowMs = 80;  // delay while a range is dragged
 
@@ -158,7 +159,7 @@ void AllocationsPanel::make() {
   selecting_ = true;
   const auto trace = digest_ ? digest_->trace : nullptr;
   if (model_->trace() != trace) model_->setTrace(trace);
-  // In a snapshot without history, allocations have no time of birth and no lifetime.
+  // In a snapshot without history, it is not known when allocations were made and freed.
   for (const int column : kColumnsOfTime)
     view_->setColumnHidden(column, digest_ != nullptr && digest_->state());
   const bool range = trace != nullptr && range_.first < range_.second;

@@ -39,8 +39,9 @@ class AllocationsPanel : public QWidget {
   void setSelection(trace::AllocationId id);
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);  // shown while there is no digest
-  void make();                             // updates stale contents, even if hidden
-  // Goes to the next match, or to the previous if `direction` < 0, when the search has ended.
+  void make();                             // updates outdated contents, even if hidden
+  // Goes to the next match or, if `direction` < 0, to the previous one. If a search is in progress,
+  // does so when it has ended.
   bool step(int direction);
   bool busy() const { return jobs_.busy(); }
   TableView* view() const { return view_; }
@@ -58,7 +59,7 @@ class AllocationsPanel : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  void Narrow();  // sorts, and filters by the search and the range
+  void Narrow();  // sorts the rows, and filters them by the search and the range
   void Narrowed(std::shared_ptr<const timeline::Marking> marking);
   void SendFound();
   void Count();

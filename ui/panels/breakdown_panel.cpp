@@ -134,7 +134,8 @@ BreakdownPanel::BreakdownPanel(QWidget* parent) : QWidget(parent), theme_(timeli
   column->addStretch();
 }
 
-// A narrow panel elides its texts. So its minimum width is small, and leaves room for other panels.
+// A narrow panel elides its texts. So a small minimum width is enough, which leaves space for other
+// panels.
 QSize BreakdownPanel::minimumSizeHint() const { return {180, QWidget::minimumSizeHint().height()}; }
 
 void BreakdownPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -211,7 +212,7 @@ void BreakdownPanel::ShowRange(const RangeFigures& range) {
   const trace::Trace& trace = *digest_->trace;
   range_summary_->setWrappedText(QString::fromStdString(RangeLine(trace, range)));
   range_summary_->show();
-  // kRight elides long values at their end. They begin with the figure, which stays visible.
+  // With kRight, long values are elided at their end. The figure at their begin stays visible.
   FillFacts(range_facts_, RangeFacts(trace, range), FactStyle::kRight);
   const std::vector<Fact> categories = RangeCategories(range);
   FillFacts(range_categories_, categories, FactStyle::kRightMiddle);
@@ -264,8 +265,8 @@ void BreakdownPanel::ShowGpu(trace::EventIndex event) {
               {.key = kDeviceMemory});
 }
 
-// Reuses existing labels: during a run, or while the cursor moves, the figures change, but the set
-// of lines rarely does.
+// Reuses existing labels. During a run, or while the cursor moves, the figures change often, but
+// the set of lines rarely does.
 void BreakdownPanel::ShowParts() {
   const auto same = [](const PartLine& line, const Part& part) {
     return line.category == part.category && line.any == (part.bytes > 0);
@@ -290,8 +291,8 @@ void BreakdownPanel::ShowParts() {
   }
 }
 
-// Builds a line for each of `shown_parts_`, without figures. A category without bytes at this time
-// has a line if it has bytes at any other time of the trace.
+// Makes a line without figures for each of `shown_parts_`. A category that has no bytes at this
+// time also has a line if it has bytes at any other time of the trace.
 void BreakdownPanel::MakeLines() {
   ClearLayout(parts_);
   lines_.clear();
@@ -381,11 +382,11 @@ void BreakdownPanel::SwitchCategory(trace::Category category, bool alone) {
   if (alone) {
     hidden.set();
     hidden.reset(one);
-    if (hidden == hidden_) hidden.reset();  // only this category is shown: shows all again
+    if (hidden == hidden_) hidden.reset();  // if it was shown alone, shows all again
   } else {
     hidden.flip(one);
   }
-  // At least one category of the legend is always visible.
+  // Do not hide the last visible category of the legend.
   const bool any = std::ranges::any_of(
       lines_, [&](const PartLine& line) { return !hidden[static_cast<size_t>(line.category)]; });
   hidden_ = any ? hidden : std::bitset<trace::kCategoryCount>();

@@ -1,6 +1,7 @@
-// The right side of the window. It shows the memory at the peak or cursor by category, the largest
-// live allocations, and the figures of the selected range. A legend lists all categories and phases
-// of the trace. Texts are elided so that the figures stay visible in a narrow panel.
+// The panel on the right side of the window. It shows the memory at the peak or cursor by category,
+// the largest live allocations, and the figures of the selected range. A legend lists all
+// categories and phases of the trace. Texts are elided so that the figures stay visible in a narrow
+// panel.
 #pragma once
 
 #include <QJsonObject>
@@ -39,7 +40,7 @@ class BreakdownPanel : public QWidget {
   void setCursorTime(qint64 time_ns);                    // < 0: at the peak
   void setRange(qint64 begin_ns, qint64 end_ns);         // begin >= end: no range
   bool busy() const { return jobs_.busy(); }
-  void setSelection(trace::AllocationId id);  // highlighted if it is in the list
+  void setSelection(trace::AllocationId id);  // highlighted if the list of the largest has it
   void setTheme(const timeline::Theme& theme);
   // Returns the figures of the selected range, formatted by RangeAsTsv(). Returns an empty text if
   // no range is selected or its figures are not computed yet.
@@ -61,7 +62,7 @@ class BreakdownPanel : public QWidget {
   class Bar;
   class LiveList;
   enum class Of { kPeak, kCursor, kRange, kState };
-  // The line of a category in `parts_`.
+  // The widgets of a category's line in `parts_`.
   struct PartLine {
     trace::Category category;
     bool any = false;  // whether the category has bytes; if not, its line is dimmed
@@ -75,7 +76,8 @@ class BreakdownPanel : public QWidget {
   void ShowParts();
   void MakeLines();
   bool eventFilter(QObject* watched, QEvent* event) override;
-  // The legend hides or shows a category, shows one alone (or all again), or shows all.
+  // Switches in the legend: they hide or show a category, show only one category (or all again), or
+  // show all.
   void ShowSwitches();
   void SwitchCategory(trace::Category category, bool alone);
   void ShowAllCategories();
@@ -83,7 +85,7 @@ class BreakdownPanel : public QWidget {
   void ShowGpu(trace::EventIndex event);
   void ShowLargest(std::vector<analysis::LiveAllocation> largest);
   void ShowRange(const RangeFigures& range);
-  void FitParts();  // hides the shares if, with them, the categories' names do not fit
+  void FitParts();  // hides the shares if the categories' names do not fit beside them
   void Refit();
   void UpdateTime();
 
@@ -117,10 +119,11 @@ class BreakdownPanel : public QWidget {
   QGridLayout* parts_ = nullptr;
   QWidget* parts_box_ = nullptr;
   std::vector<PartLine> lines_;
-  // The categories that are hidden now, and that were hidden before a double click's first click.
+  // hidden_: the categories that are hidden now. before_click_: those that were hidden before the
+  // first click of a double click.
   std::bitset<trace::kCategoryCount> hidden_, before_click_;
   bool lines_dark_ = false;  // whether the lines were built for the dark theme
-  int parts_width_ = 0;      // width of the widest line without its share
+  int parts_width_ = 0;      // width that the widest line needs without its share
   LiveList* largest_ = nullptr;
   std::vector<Part> shown_parts_;
 };

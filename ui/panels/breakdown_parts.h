@@ -1,5 +1,5 @@
-// Widgets of the breakdown that paint themselves: the bar, and the list of the largest allocations.
-// Only breakdown_panel uses them.
+// Widgets of the breakdown panel that paint themselves: the bar, and the list of the largest
+// allocations. Only breakdown_panel.cpp uses them.
 #pragma once
 
 #include <QString>

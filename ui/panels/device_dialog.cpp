@@ -87,7 +87,8 @@ void ShowDevice(QComboBox* box, const std::string& device) {
   const absl::StatusOr<run::Device> found = run::ReadDevice(device);
   if (at < 0 && found.ok()) at = box->findData(Text(found->key));
   if (at < 0 && found.ok()) {
-    // The box has at most one device that is not in the table, the latest chosen.
+    // At most one entry of the box is not in the table. Another device that is not in the table
+    // replaces it.
     const int last = box->count() - 1;
     if (box->property(kNotOfTheTable).toBool()) box->removeItem(last);
     box->setProperty(kNotOfTheTable, true);
@@ -95,7 +96,7 @@ void ShowDevice(QComboBox* box, const std::string& device) {
     at = box->count() - 1;
   }
   box->setCurrentIndex(at);
-  // The tool tip shows the full name, which may be wider than the box.
+  // The tool tip shows the device's full name, which may be too long for the box.
   if (!box->property(kExplanation).isValid()) box->setProperty(kExplanation, box->toolTip());
   const QString explanation = box->property(kExplanation).toString();
   box->setToolTip(found.ok() ? Text(found->name) + QStringLiteral(" \u00b7 ") + explanation

@@ -48,7 +48,7 @@ class DeviceDialog : public QDialog {
   void Check();
   void ShowProblem(const QString& problem);  // empty: hides the problem
   void accept() override;
-  std::string Written() const;  // the device that the visible page describes
+  std::string Written() const;  // returns the device that the visible page describes
   QString SelectedKey() const;
 
   QTabWidget* pages_ = nullptr;
@@ -59,7 +59,7 @@ class DeviceDialog : public QDialog {
   std::map<std::string, QLineEdit*> figures_;  // key: name of the figure
   WrappedLabel* problem_ = nullptr;
   WrappedLabel* about_ = nullptr;
-  QLineEdit* text_ = nullptr;  // "--device rtx-4090"
+  QLineEdit* text_ = nullptr;  // the text that shows the choice as an option: "--device rtx-4090"
   QPushButton* ok_ = nullptr;
 };
 

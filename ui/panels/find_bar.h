@@ -24,18 +24,18 @@ class FindBar : public QWidget {
   Q_OBJECT
  public:
   FindBar(const char* edit_name, const QString& placeholder, QWidget* parent = nullptr);
-  // `steps`: enables the buttons for the previous and the next match.
+  // `steps`: whether the buttons for the previous and the next match are enabled.
   void setCount(const QString& text, bool steps);
   void setBelow(QWidget* below) { below_ = below; }
   void setText(const QString& text);
   QString text() const;
   QString count() const;
-  QString error() const { return error_; }  // empty: the text is a valid filter
+  QString error() const { return error_; }  // why the filter is invalid; empty: valid
   QLineEdit* edit() const { return edit_; }
-  QHBoxLayout* line() const { return line_; }  // controls can be added at the end of the bar
+  QHBoxLayout* line() const { return line_; }  // callers can add controls at the end of this layout
 
  Q_SIGNALS:
-  // Emitted when the text has changed, unless it is not a valid filter.
+  // Emitted when the text has changed and is a valid filter.
   void edited(const vramscope::query::Filter& filter);
   void stepped(int direction);
 

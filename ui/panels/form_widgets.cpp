@@ -17,7 +17,8 @@ namespace {
 
 using timeline::Font;
 
-constexpr int kWidestWord = 150;  // in pixels; a technique's row has at least so much room for text
+// Maximum width in pixels of one word; a technique's row has at least this width for its text.
+constexpr int kWidestWord = 150;
 
 const char* RoleName(LabelRole role) {
   switch (role) {
@@ -59,9 +60,10 @@ QFont RoleFont(LabelRole role) {
   return PanelFont(Font::kBody);
 }
 
-// Ignores the wheel over a combo box, and over a spin box without the focus, so that scrolling past
-// them changes nothing. (The open list of a combo box is a separate widget and still scrolls.)
-// Passes Undo and Redo to the window, because a spin box would apply them to its text.
+// Ignores the mouse wheel over a combo box, and over a spin box that does not have the focus, so
+// that scrolling a panel changes no setting. (The open list of a combo box is a separate widget and
+// still scrolls.) Passes Undo and Redo to the window, because a spin box would otherwise apply them
+// to its text.
 class InputGuard : public QObject {
  public:
   using QObject::QObject;
@@ -127,14 +129,14 @@ QGridLayout* MakeFactGrid(QWidget* box, int spacing) {
 
 namespace {
 
-// Returns the widget in a cell of a grid, or null if there is none or it is not a `Widget`.
+// Returns the widget in a cell of a grid. Null if there is none or if it is not a `Widget`.
 template <typename Widget>
 Widget* At(const QGridLayout* grid, int row, int column) {
   const QLayoutItem* item = grid->itemAtPosition(row, column);
   return item == nullptr ? nullptr : qobject_cast<Widget*>(item->widget());
 }
 
-// Returns true if the grid has `rows` rows of fact labels, which all elide in this mode.
+// Returns true if the grid has `rows` rows of fact labels, all of which have the elide mode `mode`.
 bool HasFactRows(const QGridLayout* grid, size_t rows, Qt::TextElideMode mode) {
   if (static_cast<size_t>(grid->count()) != 2 * rows) return false;
   for (int i = 0; i < static_cast<int>(rows); ++i) {
@@ -171,7 +173,8 @@ void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle styl
 
 namespace {
 
-// Elides a text that is too long for the box. Qt would cut it in the middle of a letter.
+// A combo box that elides a text that is too long for it. QComboBox would cut the text in the
+// middle of a letter.
 class ElidingComboBox : public QComboBox {
  protected:
   void initStyleOption(QStyleOptionComboBox* option) const override {
@@ -212,7 +215,8 @@ void SetUpBox(QAbstractSpinBox* box) {
   box->installEventFilter(new InputGuard(box));
 }
 
-// Accepts any text while the user types. Afterwards, refuses it if it is not a number in range.
+// Accepts any text while the user types. When the user has finished, refuses a text that is not a
+// number in the range.
 class WholeNumberBox : public QSpinBox {
  public:
   explicit WholeNumberBox(std::function<void(const QString&)> refused)
@@ -221,7 +225,8 @@ class WholeNumberBox : public QSpinBox {
     const QValidator::State state = QSpinBox::validate(text, at);
     return state == QValidator::Invalid && refused_ ? QValidator::Intermediate : state;
   }
-  // Qt calls this after editing, if the text is not acceptable. Restores the previous number.
+  // Qt calls this when the user has finished and the text is not acceptable. Restores the previous
+  // number.
   void fixup(QString& text) const override {
     const QString typed = text;
     QSpinBox::fixup(text);
@@ -286,8 +291,8 @@ void WrappedLabel::resizeEvent(QResizeEvent* event) {
 }
 
 void WrappedLabel::KeepHeight() {
-  // heightForWidth() returns at least the minimum height, so reset the minimum first. It returns -1
-  // for an empty text.
+  // Reset the minimum height first, because heightForWidth() returns at least that height. For an
+  // empty text, heightForWidth() returns -1.
   setMinimumHeight(0);
   setMinimumHeight(std::max(0, heightForWidth(width())));
 }
@@ -306,8 +311,8 @@ void ElidedLabel::setFullText(const QString& text, const QString& tip) {
   Elide();
 }
 
-// Selectable text is laid out as a document, which is slow for a panel full of labels. So the text
-// becomes selectable only when the pointer enters the label.
+// A QLabel lays out selectable text as a document, which is slow for a panel full of labels. So the
+// text becomes selectable only when the pointer enters the label.
 void ElidedLabel::setSelectable() { selectable_ = true; }
 
 void ElidedLabel::enterEvent(QEnterEvent* event) {

@@ -22,33 +22,34 @@ enum class LabelRole { kHeading, kGroup, kBody, kBold, kDim, kFaint, kNumber, kN
 
 QLabel* MakeLabel(const QString& text, LabelRole role);
 QFrame* MakeLine();  // a line between two parts of a panel
-// Replaces the role's color by a color of the theme. `tone`: "good", "bad", "dim" or "faint".
+// Replaces the colour of the widget's role by a colour of the theme. `tone`: "good", "bad", "dim"
+// or "faint".
 void SetTone(QWidget* widget, const char* tone);
 
 // Removes and deletes everything in a layout.
 void ClearLayout(QLayout* layout);
 
 // Replaces the contents of the grid by labels and values in two columns. The user can select the
-// text of a value. Its tool tip shows the whole text.
+// text of a value. A value's tool tip shows its whole text.
 enum class FactStyle { kRight, kRightMiddle, kLeft };
 void FillFacts(QGridLayout* grid, const std::vector<Fact>& facts, FactStyle style);
 QGridLayout* MakeFactGrid(QWidget* box, int spacing);
 
-// Boxes for use in a scrolling list. The wheel never changes a combo box. It changes a spin box
-// only while the spin box has the focus. If an entry's text does not fit, a combo box shows its
-// kShortTextRole.
+// Boxes for use in a scrolling list. The mouse wheel never changes a combo box, and it changes a
+// spin box only while the spin box has the focus. If an entry's text does not fit, a combo box
+// shows the entry's kShortTextRole instead.
 constexpr int kShortTextRole = Qt::UserRole + 16;
 QComboBox* MakeComboBox();
-// Emits valueChanged when the user finishes editing, not for every digit. If the text is no number
-// from `low` to `high`, calls `refused` with the text.
+// Emits valueChanged when the user finishes editing, not for every digit. If the text is not a
+// number from `low` to `high`, calls `refused` with the text.
 QSpinBox* MakeSpinBox(int low, int high, std::function<void(const QString&)> refused = {});
 // Makes a box like MakeSpinBox(), but for numbers with decimals. Shows only the digits that a
 // number needs, such as "0.0001".
 QDoubleSpinBox* MakeNumberBox(double low, double high);
 
-// A label with several lines of text. A layout may reduce a QLabel to the height of one line. This
-// label keeps the height that all its lines need at its width. A long word does not widen the
-// panel, because the dock would then cut off figures on the right.
+// A label with several lines of text. A layout may reduce the height of a QLabel to one line. A
+// WrappedLabel keeps the height that all its lines need at its width. A long word does not make it
+// wider, because the dock would then cut off figures on the right.
 class WrappedLabel : public QLabel {
   Q_OBJECT
   Q_PROPERTY(QString wrappedText READ text WRITE setWrappedText)

@@ -12,7 +12,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kRow = 18, kGap = 10;
-constexpr double kFileShare = 0.55;  // maximum share of the width
+constexpr double kFileShare = 0.55;  // maximum share of the list's width that the files get
 
 QFontMetrics Metrics() { return QFontMetrics(PanelFont(timeline::Font::kSmall)); }
 
@@ -32,7 +32,7 @@ void FrameList::set(std::vector<timeline::StackLine> lines, const timeline::Them
 QSize FrameList::sizeHint() const { return {200, static_cast<int>(lines_.size()) * kRow}; }
 QSize FrameList::minimumSizeHint() const { return {40, sizeHint().height()}; }
 
-// Elides the beginning of a path, because the end says more about the file.
+// Elides the path at its begin, because its end says more about the file.
 QString FrameList::shownFile(int line) const {
   return Metrics().elidedText(QString::fromStdString(lines_[static_cast<size_t>(line)].file),
                               Qt::ElideLeft, static_cast<int>(width() * kFileShare));

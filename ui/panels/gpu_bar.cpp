@@ -90,7 +90,7 @@ class GpuBar::Bar : public QWidget {
   }
 
  private:
-  // Calls `use` with each part that has bytes, and with its position, until `use` returns false.
+  // Calls use(part, left, right) for each part that has bytes, until `use` returns false.
   template <class Use>
   void Each(const Use& use) const {
     const DeviceMemory& m = of_->memory_;
@@ -130,7 +130,7 @@ void GpuBar::set(const DeviceMemory& memory, const timeline::Theme& theme) {
                          : tr("GPU memory: %1").arg(Bytes(memory.used)));
   std::vector<Legend::Entry> entries;
   for (const DeviceMemory::Part& part : memory.parts) {
-    if (part.bytes == 0) continue;  // "not accounted for 0 B" in red looks like an error
+    if (part.bytes == 0) continue;  // a red line "not accounted for 0 B" would look like an error
     entries.emplace_back(
         ColorOf(part.what, theme),
         QStringLiteral("%1 %2").arg(ToQString(explain::Name(part.what)), Bytes(part.bytes)));

@@ -1,7 +1,7 @@
-// A stacked bar of what a GPU's memory is used for (explain/device_memory.h): blocks, unused memory
-// of the allocator, libraries, the CUDA context, other processes and the unexplained remainder. The
-// end of the bar is free memory. If the memory belongs to the host, the caption says so. A part's
-// tool tip shows its bytes and the source of this figure.
+// A stacked bar that shows for what a GPU's memory is used (explain/device_memory.h): blocks,
+// unused memory of the allocator, libraries, the CUDA context, other processes and the unexplained
+// remainder. The end of the bar is free memory. If the memory is the host's, the caption states
+// this. A part's tool tip shows its bytes and where this figure comes from.
 #pragma once
 
 #include <QJsonArray>

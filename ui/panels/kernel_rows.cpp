@@ -96,7 +96,7 @@ Table FoundTable(const query::SearchResult& found, const trace::Trace& trace) {
                    {i18n::Text("Size"), true, 100, false,
                     i18n::Text("Total bytes of blocks, memcpys and memsets")}};
   const size_t shown = std::min(found.groups.size(), kMostFoundGroups);
-  std::vector<size_t> first(shown, SIZE_MAX);  // the first thing of each group
+  std::vector<size_t> first(shown, SIZE_MAX);  // index of the first thing of each group
   for (size_t i = 0; i < found.things.size(); ++i)
     if (const uint32_t group = found.group_of[i]; group < shown)
       first[group] = std::min(first[group], i);

@@ -11,11 +11,11 @@
 
 namespace vramscope::ui {
 
-// Row::group is an index into `sums`. Row::activity is the longest activity of the row.
+// Row::group is an index in `sums`. Row::activity is the longest activity that the row sums up.
 Table KernelTable(const query::KernelSums& sums, query::KernelsBy by, const trace::Trace& trace);
 
-// Returns a row for each group of matches, up to kMostFoundGroups. Row::group is the group's index.
-// Rows of matching stack frames follow, which have no group.
+// Returns a row for each group of matches, for at most kMostFoundGroups groups. Row::group is the
+// group's index. Then follow rows of matching stack frames, which have no group.
 inline constexpr size_t kMostFoundGroups = 5000;
 Table FoundTable(const query::SearchResult& found, const trace::Trace& trace);
 

@@ -34,7 +34,7 @@ class KernelsPanel : public RangedPage {
  public:
   explicit KernelsPanel(QWidget* parent = nullptr);
 
-  // Sets the canvas's indexes, which have each kernel's op and module. If null, shows nothing.
+  // Sets the canvas's indexes, which know each kernel's op and module. Null: shows nothing.
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
   void setActivity(uint32_t activity);  // the selected activity; UINT32_MAX: none
   void setTheme(const timeline::Theme& theme);
@@ -60,8 +60,8 @@ class KernelsPanel : public RangedPage {
   int SumOfRow(int row) const;
   int RowOfSum(uint32_t sum) const;
 
-  // The indexes from which the shown rows were computed. While new sums are being computed, they
-  // differ from indexes_.
+  // The indexes from which the shown rows were computed. They differ from indexes_ while new sums
+  // are being computed.
   std::shared_ptr<const timeline::TimelineData> shown_of_;
   query::Filter filter_;
   uint32_t activity_ = UINT32_MAX;

@@ -32,7 +32,8 @@ class Legend : public QWidget {
   int Flow(int width, const Place& place) const;
   std::vector<Entry> entries_;
   timeline::Theme theme_;
-  // The widths of entries' texts in measured_font_, kept because layouts often query the height.
+  // The widths of the entries' texts in measured_font_. They are cached, because layouts often
+  // query the height.
   mutable std::vector<int> text_widths_;
   mutable QFont measured_font_;
 };

@@ -38,7 +38,7 @@ class LinkLabel : public ElidedLabel {
 
  private:
   void Follow() {
-    // Following the link may delete this label and its follow_, so call a copy.
+    // Following the link may delete this label together with follow_, so call a copy of follow_.
     const std::function<void()> follow = follow_;
     follow();
   }
@@ -87,7 +87,8 @@ void LinkedFacts::Fill(const Row& row, const timeline::LinkedFact& fact) {
 void LinkedFacts::set(const std::vector<timeline::LinkedFact>& facts) {
   shown_ = facts;
   setVisible(!facts.empty());
-  // Reuse the rows that can show the new facts, because making and laying out labels is slow.
+  // Reuse the first rows if their labels are of the kinds that the new facts need, because making
+  // and laying out labels is slow.
   size_t kept = 0;
   while (kept < rows_.size() && kept < facts.size() && rows_[kept].kind == KindOf(facts[kept]))
     ++kept;

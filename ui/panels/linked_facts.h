@@ -28,8 +28,9 @@ class LinkedFacts : public QWidget {
   struct Row {
     Kind kind = Kind::kText;
     QLabel* label = nullptr;
-    QLabel* value =
-        nullptr;  // kText: an ElidedLabel, kSentence: a WrappedLabel, kLink: a LinkLabel
+    // Its class depends on `kind`: ElidedLabel for kText, WrappedLabel for kSentence, LinkLabel for
+    // kLink.
+    QLabel* value = nullptr;
   };
   static Kind KindOf(const timeline::LinkedFact& fact);
   static Row MakeRow(Kind kind);

@@ -26,7 +26,8 @@ Cell Milliseconds(double ms, bool times) {
   return cell;
 }
 
-// Maps each step number to the step's slice. If a number occurs twice, the first slice counts.
+// Maps each step number to the index of the step's slice. If a number occurs twice, the first slice
+// is used.
 std::map<int64_t, uint32_t> SlicesOfSteps(const trace::SliceTable& slices) {
   std::map<int64_t, uint32_t> steps;
   for (uint32_t i = 0; i < slices.size(); ++i)

@@ -13,8 +13,9 @@
 
 namespace vramscope::ui {
 
-// Returns the PhaseTable of rows.h with four more columns for GPU times. `gpu` has an element for
-// each step. It is empty while the times are being computed, and nullopt if no kernels are known.
+// Returns the PhaseTable() of rows.h with four more columns for GPU times. `gpu` has an element for
+// each step. It is an empty vector while the times are being computed, and nullopt if no kernels
+// are known.
 Table PhaseTable(const Digest& digest, int64_t begin_ns, int64_t end_ns,
                  const std::optional<std::vector<query::DeviceTimes>>& gpu);
 

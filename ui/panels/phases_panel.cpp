@@ -74,7 +74,7 @@ void PhasesPanel::RequestGpuTimes() {
                 gpu_ = *found;
               Stale();
             });
-  gpu_.emplace();  // requested; the answer arrives through the event loop
+  gpu_.emplace();  // empty: the times are requested, and arrive later through the event loop
 }
 
 void PhasesPanel::make() {

@@ -30,15 +30,15 @@ class PhasesPanel : public QWidget {
  public:
   explicit PhasesPanel(QWidget* parent = nullptr);
 
-  // `indexes` are the canvas's, which map kernels to steps. They are null if not available (yet).
+  // `indexes`: the canvas's indexes, which map kernels to steps. Null if they do not exist (yet).
   void setDigest(std::shared_ptr<const Digest> digest,
                  std::shared_ptr<const timeline::TimelineData> indexes = {});
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
   void setRange(qint64 begin_ns, qint64 end_ns);  // begin >= end: no range
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);  // shown while there is no digest
-  void make();                             // updates stale contents, even if hidden
-  bool busy() const;                       // the GPU's times are being computed
+  void make();                             // updates outdated contents, even if hidden
+  bool busy() const;                       // whether the GPU's times are being computed
   TableView* view() const { return view_; }
   QJsonObject dumpState() const;
 
@@ -52,7 +52,7 @@ class PhasesPanel : public QWidget {
   std::shared_ptr<const Digest> digest_;
   std::shared_ptr<const timeline::TimelineData> indexes_;
   std::optional<std::vector<query::DeviceTimes>> gpu_;  // nullopt: not requested, or not known
-  bool gpu_missing_ = false;                            // the times of some step are not known
+  bool gpu_missing_ = false;                            // not known for at least one step
   Jobs jobs_;
   std::pair<qint64, qint64> range_{0, 0};
   bool stale_ = false;

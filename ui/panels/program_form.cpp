@@ -30,7 +30,8 @@ QLineEdit* MakeEdit(const char* name, const QString& placeholder) {
   return edit;
 }
 
-// Makes a button next to a line edit. A click opens a file dialog for its path.
+// Makes a button next to a line edit for a path. A click opens a file dialog in which the user
+// chooses the path.
 QToolButton* MakeChoose(const char* name, const QString& tip) {
   auto* button = new QToolButton;
   button->setObjectName(QString::fromLatin1(name));
@@ -79,7 +80,7 @@ void ProgramPanel::BuildForm() {
 
   where_ = MakeComboBox();
   where_->setObjectName(QStringLiteral("programWhere"));
-  where_->addItem(tr("Plan: an emulated GPU"));  // in the order of program::Where
+  where_->addItem(tr("Plan: an emulated GPU"));  // the entries are in the order of program::Where
   where_->addItem(tr("Record: this computer's GPU"));
   where_->addItem(tr("Record: another computer, by ssh"));
   connect(where_, &QComboBox::activated, this, &ProgramPanel::Edited);
@@ -132,7 +133,7 @@ void ProgramPanel::BuildForm() {
   choose_device_ = MakeDeviceButton("programChooseDevice");
   connect(choose_device_, &QToolButton::clicked, this, &ProgramPanel::chooseDevice);
   AddRow(tr("GPU"), device_, tr("The emulated GPU on which the program is planned"));
-  // Put the button next to the title, because the combo box needs its whole line.
+  // Put the button next to the title, because the combo box needs the whole line below.
   grid_->addWidget(choose_device_, grid_->rowCount() - 1, 0, Qt::AlignRight | Qt::AlignVCenter);
 
   ranks_ = MakeSpinBox(1, kMostRanks);
@@ -157,7 +158,7 @@ void ProgramPanel::BuildForm() {
     pair->setContentsMargins(0, 2, 0, 0);
     pair->setSpacing(8);
     pair->addWidget(on);
-    auto* label = new ElidedLabel(LabelRole::kDim);  // beside a scroll bar there is less room
+    auto* label = new ElidedLabel(LabelRole::kDim);  // a scroll bar may take some of the width
     label->setFullText(text);
     pair->addWidget(label, 1);
     return std::pair(on, row);
@@ -184,7 +185,7 @@ void ProgramPanel::BuildForm() {
 
 bool ProgramPanel::watches() const { return request_.planned() && watch_->isChecked(); }
 
-// Hides or disables fields that do not apply to recordings or to another computer.
+// Hides or disables the fields that do not apply to a recording, or to a run on another computer.
 void ProgramPanel::ShowFields() {
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
   const bool planned = request_.planned();

@@ -223,7 +223,7 @@ void ProgramPanel::FindInterpreters() {
                                     places));
   if (!interpreter_chosen_ || std::ranges::none_of(interpreters_, same)) {
     // Choose the first interpreter that can run the program. If none can, choose the first of the
-    // list. The note below the field then explains what it lacks.
+    // list. The note below the field then explains what that interpreter lacks.
     const auto good = std::ranges::find_if(
         interpreters_, [](const program::Interpreter& i) { return program::WhyNot(i).empty(); });
     request_.interpreter = good != interpreters_.end() ? good->path
@@ -282,7 +282,7 @@ void ProgramPanel::ChooseFolder() {
   Edited();
 }
 
-// Shows in words and as a command line what the run will do. If it cannot start, shows why.
+// Shows what the run will do, in words and as a command line. If the run cannot start, shows why.
 void ProgramPanel::Explain() {
   QString note;
   bool good = true;
@@ -315,7 +315,7 @@ void ProgramPanel::Explain() {
   again_->setText(request_.planned() ? tr("Plan on another GPU …") : tr("Plan on a GPU …"));
   ShowFields();
   program::Request told = request_;
-  if (told.script.empty()) told.script = "train.py";  // the placeholder of the empty field
+  if (told.script.empty()) told.script = "train.py";  // the empty field's placeholder text
   command_->setWrappedText(Text(program::CommandLineOf(told)));
   const absl::Status possible = program::CommandOf(request_).status();
   const bool idle = state_.stage == ProgramState::Stage::kIdle;
@@ -344,7 +344,7 @@ void ProgramPanel::setState(const ProgramState& state) {
     peak_ = 0;
     error_->hide();
     error_next_->hide();
-    again_->setEnabled(false);  // not hidden, so that the switches below do not move
+    again_->setEnabled(false);  // disabled, not hidden, so that the switches below do not move
     status_->setProperty("why", false);
   }
   stop_->setVisible(!idle);
@@ -409,8 +409,8 @@ void ProgramPanel::addOutput(const QString& more) {
   FitOutput(output_lines_);
 }
 
-// Makes the output box as high as its text, within limits. It never shrinks while a program runs,
-// so that the switches below it do not move up.
+// Makes the output box as high as its text, within limits. While a program runs, the box never
+// shrinks, so that the switches below it do not move up.
 void ProgramPanel::FitOutput(int least) {
   const auto wrapped =
       static_cast<int>(output_->document()->documentLayout()->documentSize().height());
@@ -457,8 +457,8 @@ void ProgramPanel::ChooseDevice(const QString& now,
   dialog->open();
 }
 
-// Fills the menu with all GPUs except the shown plan's GPU. Because there are many GPUs, each
-// product line has a submenu.
+// Fills the menu with all GPUs except the GPU of the shown plan. There are many, so each product
+// line has a submenu.
 void ProgramPanel::FillAgain() {
   QMenu* menu = again_->menu();
   menu->clear();
@@ -498,7 +498,7 @@ QJsonObject ProgramPanel::dumpState() const {
   QJsonArray interpreters;
   for (const program::Interpreter& interpreter : interpreters_)
     interpreters.append(InterpreterText(interpreter));
-  QJsonArray fields;  // the enabled fields
+  QJsonArray fields;  // the names of the enabled fields
   for (const QWidget* field : std::initializer_list<const QWidget*>{
            host_, interpreter_, host_interpreter_, device_, ranks_, steps_, skip_init_, operators_})
     if (field->isVisibleTo(this) && field->isEnabled()) fields.append(field->objectName());

@@ -1,7 +1,7 @@
-// The left side of the window when a program is planned or recorded. It has a form (script,
-// interpreter, GPU, this or another computer), a start button, the run's progress, output and
-// errors, the equivalent command line, and a menu to plan again for another GPU. The panel starts
-// nothing itself.
+// The panel on the left side of the window when a program is planned or recorded. It has a form
+// (script, interpreter, GPU, this or another computer), a start button, the run's progress, output
+// and errors, the equivalent command line, and a menu to plan again for another GPU. The panel
+// starts no program itself.
 #pragma once
 
 #include <QJsonObject>
@@ -38,13 +38,13 @@ class ProgramPanel : public QWidget {
   explicit ProgramPanel(QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme);
 
-  // Fills the form and searches for interpreters again.
+  // Fills the form with `request`, and searches for interpreters again.
   void setRequest(const program::Request& request);
   void setScript(const QString& path);
   const program::Request& request() const { return request_; }
 
   void setState(const ProgramState& state);
-  void setPeak(uint64_t allocated);  // peak of the shown document
+  void setPeak(uint64_t allocated);  // the peak of the shown document
   void addOutput(const QString& more);
   void clearOutput();
   // Shows how the run ended: its errors, or else what the user can do with the result.
@@ -60,8 +60,8 @@ class ProgramPanel : public QWidget {
  Q_SIGNALS:
   void startRequested();
   void stopRequested();
-  void againRequested(const QString& device);  // key in the device table
-  void requestChanged();                       // request() may differ
+  void againRequested(const QString& device);  // `device`: its key in the device table
+  void requestChanged();                       // request() may have changed
   // Emitted after the user switched a technique. `before` is the request before the switch.
   void toggled(const vramscope::program::Request& before);
   void watchChanged();  // watches() has changed
@@ -81,7 +81,7 @@ class ProgramPanel : public QWidget {
   void ChooseDevice(const QString& now, const std::function<void(const QString&)>& chosen);
   void FillAgain();
   void ShowState();
-  void FitOutput(int least);  // number of lines
+  void FitOutput(int least);  // `least`: the minimum height in lines
   void Explain();
 
   program::Request request_;

@@ -121,7 +121,8 @@ ProgramToggles::Known& ProgramToggles::Of(const std::string& script) {
 void ProgramToggles::setRequest(const program::Request& request) {
   const bool other = request.script != request_.script;
   if (other) {
-    // If nothing is known about the old script, forget it. The user may still be typing a path.
+    // If the panel has no results for the old script, forget it. Its path may be a part of one that
+    // the user is typing.
     const bool nothing = now_->entries.empty() && now_->chosen.empty() && now_->says.isEmpty();
     const std::string before = request_.script;
     now_ = &Of(request.script);
@@ -142,7 +143,7 @@ void ProgramToggles::setChosen(const std::vector<std::string>& toggles) {
   Rebuild();
 }
 
-// Adds an entry for each toggle that is on and has no entry because its saving is not known.
+// Adds an entry for each toggle that is on and has no entry yet, because its saving is not known.
 void ProgramToggles::AddChosen(Known& of) {
   for (const std::string& toggle : of.chosen)
     if (std::ranges::find(of.entries, toggle, &Entry::toggle) == of.entries.end())
@@ -216,7 +217,7 @@ void ProgramToggles::setPart(const QJsonObject& part) {
   ShowEntry(of, static_cast<size_t>(at - of.entries.begin()));
 }
 
-// Keeps the order of the rows until the search has ended, so that switches stay where they are.
+// Until the search has ended, the rows stay in the same order, so that switches do not move.
 void ProgramToggles::SetPlanning(Known& of, const QJsonObject& part) {
   of.start_ms =
       part.value(QLatin1String("start")).toObject().value(QLatin1String("step_ms")).toDouble();
@@ -306,7 +307,8 @@ void ProgramToggles::ShowInapplicable() {
   others_->setVisible(!others.isEmpty());
 }
 
-// Returns whether the last search was for `request` (with any toggles) and its present files.
+// Returns whether the last search was for `request`, apart from its toggles, and for the present
+// version of the script.
 bool ProgramToggles::IsOf(const Known& known, program::Request request) {
   request.toggles = known.asked.toggles;
   return request == known.asked && SavedAt(request) == known.saved;
@@ -439,7 +441,8 @@ void ProgramToggles::Update() {
   copy_->setVisible(!LinesToWrite().isEmpty());
 }
 
-// Switches a toggle. If it goes on, its other values and the toggles that it excludes go off.
+// Switches a toggle on or off. If it goes on, switches off its other values and the toggles that it
+// excludes.
 void ProgramToggles::Switch(const std::string& toggle, bool on) {
   std::vector<std::string>& chosen = now_->chosen;
   std::erase(chosen, toggle);

@@ -49,7 +49,7 @@ void FindPeak(const Digest& digest, RangeFigures& out) {
   out.at_peak = analysis::LiveAt(*digest.trace, at);
 }
 
-// Builds each call site's name only once. A call site is a stack, or a pair of module and op.
+// Makes each call site's name only once. A call site is a stack, or a pair of module and op.
 class Sites {
  public:
   explicit Sites(const Trace& trace) : trace_(trace), names_(trace) {}

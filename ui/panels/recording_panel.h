@@ -1,5 +1,5 @@
-// The left side of the window when a recorded file is shown. It names the kind of file and where
-// its labels come from, and says why nothing can be toggled. The panel edits nothing.
+// The panel on the left side of the window when a recorded file is shown. It states what kind of
+// file it is, where its labels come from, and why nothing can be toggled. The panel edits nothing.
 #pragma once
 
 #include <QJsonObject>
@@ -24,9 +24,9 @@ class RecordingPanel : public QWidget {
   QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  void planRequested();                     // make a plan to compare with
-  void partRequested();                     // open a part of this file
-  void pageRequested(const QString& page);  // id of an explain page: "what-if", ...
+  void planRequested();                     // the user wants a plan to compare with
+  void partRequested();                     // the user wants to open a part of this file
+  void pageRequested(const QString& page);  // `page`: id of an explain page, such as "what-if"
 
  private:
   QLabel* heading_ = nullptr;

@@ -115,7 +115,7 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const Trace> trace,
     digest->device = there ? device : analysis::DeviceToShow(trace);
     digest->devices = analysis::PeakOfEachDevice(trace);
     digest->whole = std::exchange(trace, trace::OfDevice(trace, *digest->device));
-    curves = nullptr;  // the curves cover all devices
+    curves = nullptr;  // `curves` covers all devices, so it does not apply to this one
   }
   digest->name = !file.empty()               ? file.substr(file.rfind('/') + 1)
                  : trace->info.title.empty() ? trace->info.model.name

@@ -1,5 +1,5 @@
 // Makes the rows of the tables and lists next to the timeline, as text with sort keys. This code
-// decides what the panels show. The item models only pass its rows on. Does not use Qt.
+// decides what the panels show; the item models pass its rows on unchanged. Does not use Qt.
 //
 //   Table t = PhaseTable(digest);
 //   t.rows[0].cells[4].text;   // "270.114 ms"
@@ -23,7 +23,7 @@ namespace vramscope::ui {
 
 struct Column {
   std::string title;
-  bool number = false;  // right-aligned, monospaced
+  bool number = false;  // a column of figures: right-aligned, monospaced
   // The initial width in unscaled pixels. The widest text column gets the remaining space.
   int width = 90;
   bool right = false;    // a text that is right-aligned like numbers
@@ -33,7 +33,7 @@ struct Column {
 struct Cell {
   std::string text;
   double sort = 0;         // sort key of numbers; texts sort by `text`
-  std::string exact = {};  // tool tip; empty: none
+  std::string exact = {};  // the tool tip; empty: none
   // The exact value of a cell with bytes, a count, a time in ns or a share. CSV contains this value
   // instead of the text, and has the unit in the column's header.
   std::optional<int64_t> bytes = {}, count = {}, ns = {};
@@ -44,14 +44,15 @@ struct Cell {
 
 struct Row {
   std::vector<Cell> cells;
-  bool marked = false;  // highlighted, such as the step with the peak
-  // What the timeline shows after a click on the row, if it is set: a time, an allocation, an
-  // activity, a slice, or blocks.
+  bool marked = false;  // whether the row is highlighted, such as the step with the peak
+  // What the timeline shows after a click on the row: a time, an allocation, an activity, a slice,
+  // or blocks. Members that are not set are ignored.
   int64_t time_ns = -1;
   trace::AllocationId allocation = {};
   uint32_t activity = UINT32_MAX;  // index in Trace::activities
   uint32_t slice = UINT32_MAX;     // index in Trace::slices
-  // The index of the row's group in the result. Sorting does not change it.
+  // The index of the row's group in the result from which the table was made. Sorting does not
+  // change it.
   uint32_t group = UINT32_MAX;
   std::shared_ptr<const std::vector<trace::AllocationId>> blocks = {};
 };
@@ -75,19 +76,20 @@ struct Digest {
   double last_step_ms = 0;
   uint64_t unused = 0;         // reserved minus allocated bytes at the peak
   uint64_t out_of_memory = 0;  // number of out-of-memory events
-  // Set if several devices were recorded: the whole trace, and the peak of each device. All other
-  // members, including `trace`, describe only `device`. No figure is a sum over devices.
+  // `whole` and `devices` are set if several devices were recorded: the whole trace, and the peak
+  // of each device. All other members, including `trace`, describe only `device`. No figure is a
+  // sum over devices.
   std::shared_ptr<const trace::Trace> whole;
   std::vector<analysis::DevicePeak> devices;
   std::optional<uint8_t> device;
-  // For a recorded file: the rules that inferred categories. Each has the bytes at the peak whose
-  // category it inferred. The largest is first. Rule 0: the file contains the category.
+  // For a recorded file: the rules that inferred categories, the largest first. `bytes`: the bytes
+  // at the peak whose category the rule inferred. Rule 0 means that the file contains the category.
   struct Origin {
     uint8_t rule = 0;
     uint64_t bytes = 0;
   };
   std::vector<Origin> origins;
-  bool inferred() const;  // whether a rule inferred the category of any bytes
+  bool inferred() const;  // whether a rule inferred the category of at least one block
   // Whether the trace is a snapshot of one moment, without a history.
   bool state() const { return trace->info.content == trace::Content::kState; }
   // Whether vramscope planned or recorded a user's program, so that there is no RunConfig.
@@ -100,9 +102,9 @@ struct Digest {
   // runs of the embedded loop.
   bool recorded() const { return !trace->info.has_config && !program(); }
 };
-// `file`: the opened file; empty for a run. `device`: the device to show; if it is not given or not
-// in the trace, analysis::DeviceToShow() chooses one. `curves`: the curves of a trace with one
-// device, if already computed.
+// `file`: the opened file; empty for a run. `device`: the device to show. If it is nullopt or not
+// in the trace, analysis::DeviceToShow() chooses a device. `curves`: the curves of a trace with one
+// device, if they are already computed.
 std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> trace,
                                          const std::string& file = {},
                                          std::optional<uint8_t> device = {},
@@ -113,7 +115,7 @@ std::shared_ptr<const Digest> MakeDigest(std::shared_ptr<const trace::Trace> tra
 // overlap [begin_ns, end_ns), or all steps if begin_ns >= end_ns.
 Table PhaseTable(const Digest& digest, int64_t begin_ns = 0, int64_t end_ns = 0);
 
-// Memory by category, the largest first. Categories of `all` without bytes follow at the end.
+// Memory by category, the largest first. Categories in `all` that have no bytes follow at the end.
 struct Part {
   trace::Category category;
   uint64_t bytes = 0;
@@ -133,7 +135,8 @@ struct SelectionFacts {
   std::vector<Fact> facts;
 };
 // Returns the call stack of an allocation, the innermost Python frame first. A line is, for
-// example, "forward model.py:123" with the whole path. There are none without stacks.
+// example, "forward model.py:123", and has the whole path. If the trace has no stacks, there are no
+// lines.
 std::vector<timeline::StackLine> StackLinesOf(const trace::Trace& trace, trace::AllocationId id);
 SelectionFacts FactsOf(const trace::Trace& trace, trace::AllocationId id);
 
@@ -149,8 +152,8 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file);
 // Returns a short name of an allocation, made of its module and op: "blocks.17.attn.softmax".
 std::string ShortName(const trace::Trace& trace, trace::AllocationId id);
 
-// Example: "a number computed on the GPU is assumed to be 0 (train.py:44)". Adds the bytes if they
-// are known.
+// Returns a text such as "a number computed on the GPU is assumed to be 0 (train.py:44)". Appends
+// the bytes if they are known.
 std::string AssumptionText(const run::Assumption& assumption);
 
 std::string FormatMs(double ms);          // "85.506 ms"; 10 s and more as "164.292 s"

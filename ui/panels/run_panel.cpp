@@ -33,12 +33,12 @@ namespace {
 using run::RunConfig;
 
 constexpr std::string_view kDefaultMomentum = "0.9";
-constexpr int kBoxPadding = 22;  // frame, padding of the style sheet and text cursor
-constexpr int kArrow = 18;       // width of the arrow of a combo box
-constexpr const char* kUsualDevice = "RTX 4090 \u00b7 24 GiB";  // sets the minimum width
+constexpr int kBoxPadding = 22;  // in pixels: frame, padding of the style sheet and text cursor
+constexpr int kArrow = 18;       // in pixels: the arrow of a combo box
+constexpr const char* kUsualDevice = "RTX 4090 \u00b7 24 GiB";  // for the box's minimum width
 constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};
 
-// An optimizer of the catalogue with one of its implementations. SGD is listed twice, with and
+// An optimizer of the catalogue with one of its implementations. SGD has two entries, with and
 // without momentum.
 struct OptimizerChoice {
   std::string name, title, impl, momentum;
@@ -83,8 +83,8 @@ QString TitleOfPreset(const run::ModelPreset& preset) {
                                              ToQString(timeline::FormatParameters(count->second)));
 }
 
-// Returns the text of the sequence field. If a technique truncates a file's samples, the text is
-// only their maximum length, and the technique's own control shows the file.
+// Returns the text of the sequence field. If the samples' lengths come from a file, the text is
+// only the length to which they are truncated. The technique's own control shows the file.
 std::string ShownSeq(const RunConfig& config) {
   return config.Get("lengths").empty() ? std::to_string(config.seq) : run::SeqText(config);
 }
@@ -247,7 +247,7 @@ void RunPanel::setConfig(const RunConfig& config) {
   for (const run::ModelPreset& preset : run::ModelPresets())
     if (all || !preset.for_tests || preset.name == config.model) {
       model_->addItem(TitleOfPreset(preset), ToQString(preset.name));
-      // A cut number of parameters could be misread as another number.
+      // If the number of parameters were cut off, it could be misread as another number.
       model_->setItemData(model_->count() - 1, ToQString(preset.name), kShortTextRole);
     }
   const QString name = QString::fromStdString(config.model);

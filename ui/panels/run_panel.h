@@ -17,8 +17,9 @@ class RunPanel : public QWidget {
  public:
   explicit RunPanel(QWidget* parent = nullptr);
   void setConfig(const run::RunConfig& config);
-  // `available` tells whether the window can show a configuration. If it is empty, the window can
-  // show all. If not, disables presets that are not available, and all other settings.
+  // `available` returns whether the window can show a configuration. An empty `available` means
+  // that it can show all. Otherwise, the panel disables the presets that are not available, and all
+  // other settings, for the reason `why`.
   void setAvailable(std::function<bool(const run::RunConfig&)> available, const QString& why);
   void chooseDevice();  // opens the device dialog
 
@@ -36,13 +37,13 @@ class RunPanel : public QWidget {
   void DisableUnavailable();
 
   std::function<bool(const run::RunConfig&)> available_;
-  QString unavailable_;  // the reason
+  QString unavailable_;  // why presets and settings are disabled
   run::RunConfig config_;
   QComboBox* model_ = nullptr;
   QComboBox* device_ = nullptr;
   QComboBox* optimizer_ = nullptr;
   QSpinBox* batch_ = nullptr;
-  QComboBox* seq_ = nullptr;  // editable: it may be a list of lengths
+  QComboBox* seq_ = nullptr;  // editable, because its value may be a list of lengths
   QSpinBox* micro_batches_ = nullptr;
   QSpinBox* steps_ = nullptr;
 };

@@ -31,7 +31,7 @@ QString CountOf(query::ThingKind kind, uint64_t n) {
 
 using query::FilterNode;
 
-// A comparison of a field that notes do not have is false, even with "!=".
+// A comparison with a field that notes do not have is false, even with "!=".
 bool MatchesNote(const query::Filter& filter, uint32_t at, const timeline::NoteMark& note) {
   const FilterNode& node = filter.nodes()[at];
   switch (node.is) {
@@ -112,7 +112,7 @@ SearchPanel::SearchPanel(QWidget* parent) : RangedPage(parent) {
   view_->setObjectName(QStringLiteral("searchTable"));
   view_->setRowModel(model_);
   view_->setSortingEnabled(true);
-  view_->sortByColumn(-1, Qt::AscendingOrder);  // unsorted: by kind, largest first
+  view_->sortByColumn(-1, Qt::AscendingOrder);  // rows stay by kind, largest first
   bar_->setBelow(view_);
   auto* inset = new QHBoxLayout;  // aligns the first column with the tabs
   inset->setContentsMargins(4, 0, 4, 0);
@@ -201,7 +201,7 @@ uint32_t SearchPanel::CurrentGroup() const {
   const QModelIndex now = view_->currentIndex();
   if (!now.isValid() || now.row() >= model_->rowCount()) return UINT32_MAX;
   const Row& row = model_->table().rows[static_cast<size_t>(now.row())];
-  // Only notes have a time, and notes have no group.
+  // Only the rows of notes have a time, and notes have no group.
   return row.time_ns >= 0 ? UINT32_MAX : row.group;
 }
 

@@ -2,7 +2,7 @@
 // annotations and notes. The timeline marks the matches, and a table lists them in groups by name.
 // The user can step through them in order of time.
 //
-// UI thread only. A pool thread searches, and a newer search cancels it.
+// UI thread only. A pool thread searches. A newer search cancels the previous one.
 #pragma once
 
 #include <QJsonObject>
@@ -32,7 +32,7 @@ class SearchPanel : public RangedPage {
   explicit SearchPanel(QWidget* parent = nullptr);
 
   void setIndexes(std::shared_ptr<const timeline::TimelineData> indexes);
-  // Sets the document's notes, the same as the canvas shows. They are null if there are none.
+  // Sets the document's notes, which the canvas also shows. Null: there are none.
   void setNotes(std::shared_ptr<const timeline::NoteMarks> notes);
   void setTheme(const timeline::Theme& theme);
   void setEmptyText(const QString& text);
@@ -58,7 +58,7 @@ class SearchPanel : public RangedPage {
     std::shared_ptr<const query::SearchResult> found;
     std::shared_ptr<const timeline::Marking> marking;
     Table table;
-    size_t notes = 0;  // number of notes found
+    size_t notes = 0;  // number of matching notes
   };
   void Ask() override;
   void Show(const std::shared_ptr<Answer>& answer);
@@ -70,7 +70,7 @@ class SearchPanel : public RangedPage {
   std::shared_ptr<const timeline::NoteMarks> notes_;
   Jobs jobs_;
   std::shared_ptr<Answer> shown_;  // null: no search
-  size_t at_ = SIZE_MAX;           // index of the match that was stepped to last
+  size_t at_ = SIZE_MAX;           // index of the last match to which the user stepped
   bool selecting_ = false, marked_ = false;
   QString nothing_;
   FindBar* bar_ = nullptr;

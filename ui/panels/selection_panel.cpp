@@ -92,8 +92,8 @@ SelectionPanel::SelectionPanel(QWidget* parent)
   Show();
 }
 
-// Updates the size hint when the parent's height or the layout of the content has changed, because
-// the hint depends on both.
+// When the parent's height or the layout of the content has changed, updates the size hint, which
+// depends on both.
 bool SelectionPanel::eventFilter(QObject* watched, QEvent* event) {
   if (watched == parent() && event->type() == QEvent::Resize) updateGeometry();
   if (watched == widget() && event->type() == QEvent::LayoutRequest) updateGeometry();
@@ -118,7 +118,8 @@ QSize SelectionPanel::sizeHint() const {
   return {QScrollArea::sizeHint().width(), std::min(ContentHeight(), std::max(kLeastHeight, most))};
 }
 
-// A narrow panel elides its texts. So its minimum width is small, and leaves room for other panels.
+// A narrow panel elides its texts. So a small minimum width is enough, which leaves space for other
+// panels.
 QSize SelectionPanel::minimumSizeHint() const { return {180, kLeastHeight}; }
 
 void SelectionPanel::setDigest(std::shared_ptr<const Digest> digest) {
@@ -175,7 +176,8 @@ void SelectionPanel::ShowStack() {
   if (HasAllocation()) lines = StackLinesOf(*digest_->trace, selection_);
   stack_box_->setVisible(!lines.empty());
   if (lines.empty()) return;
-  // Leave C++ frames out, because they hide the program's frames. Only the copied text has them.
+  // Leave C++ frames out, because the program's frames would be hard to find between them. Only the
+  // copied text has them.
   const bool python =
       std::any_of(lines.begin(), lines.end(), [](const auto& l) { return l.python; });
   const size_t all = lines.size();

@@ -64,7 +64,7 @@ class SelectionPanel : public QScrollArea {
   ElidedLabel* title_ = nullptr;
   QGridLayout* facts_ = nullptr;
   QWidget* facts_box_ = nullptr;
-  QLabel* hint_ = nullptr;  // what to select
+  QLabel* hint_ = nullptr;  // tells the user what can be selected
   LinkedFacts* links_ = nullptr;
   QWidget* stack_box_ = nullptr;
   FrameList* stack_ = nullptr;

@@ -20,10 +20,10 @@ namespace {
 
 constexpr int kRowHeight = 23;
 constexpr int kDumpRows = 5;
-constexpr int kSampledRows = 48;  // rows that are measured for the width of a column
+constexpr int kSampledRows = 48;  // number of rows that are measured to find the width of a column
 constexpr int kCellPadding = 24;
 constexpr int kSwatch = 16;
-// limits of the width of the text column that fills the table
+// minimum and maximum widths, in pixels, of the text column that fills the table
 constexpr int kStretching = 200, kFits = 180, kNarrowest = 260, kWidest = 900;
 constexpr qsizetype kMaxCopiedRows = 100'000;
 
@@ -90,7 +90,7 @@ QVariant RowModel::CellData(const Row& row, int column, int role) const {
   }
 }
 
-// Updates the indexes of the selection and of the current row after sorting.
+// After sorting, updates the model indexes of the selection and of the current row.
 void RowModel::MovePersistent(const std::function<int(int)>& to) {
   const QModelIndexList before = persistentIndexList();
   QModelIndexList after;
@@ -178,7 +178,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(horizontalHeader(), &QHeaderView::sectionResized, this,
           [this] { by_hand_ = by_hand_ || !fitting_; });
   FitColumns();
-  // New rows may need other column widths. If the number of columns differs, reset them all.
+  // New rows may need other column widths. If the number of columns has changed, reset all widths.
   connect(model, &QAbstractItemModel::modelReset, this, [this, known = 0]() mutable {
     if (known != rows_->columnCount()) by_hand_ = false;
     known = rows_->columnCount();
@@ -187,7 +187,7 @@ void TableView::setRowModel(RowModel* model) {
   connect(model, &QAbstractItemModel::layoutChanged, this, &TableView::FitColumns);
 }
 
-// Makes columns of figures as wide as their texts, and empty columns narrow. Does nothing once the
+// Makes columns of figures as wide as their texts, and empty columns narrow. Does nothing if the
 // user has resized a column.
 void TableView::FitColumns() {
   if (rows_ == nullptr || by_hand_) return;
@@ -235,9 +235,9 @@ void TableView::FitWidest() {
   if (widest < 0) return;
   others -= columnWidth(widest);
   fitting_ = true;
-  // If there is not enough room, the column stays readable, and the table scrolls.
+  // If the remaining width is too small, the column stays readable, and the table scrolls.
   const int room = viewport()->width() - others;
-  // the width of the longest text
+  // the width that the longest text needs
   const int wanted = static_cast<size_t>(widest) < wanted_.size()
                          ? wanted_[static_cast<size_t>(widest)]
                          : kNarrowest;
@@ -275,7 +275,7 @@ QList<int> TableView::SelectedLines() const {
   if (rows_ == nullptr || selectionModel() == nullptr) return lines;
   for (const QModelIndex& index : selectionModel()->selectedRows()) lines << index.row();
   std::sort(lines.begin(), lines.end());
-  if (lines.isEmpty())  // if nothing is selected, uses all rows
+  if (lines.isEmpty())  // nothing is selected: use all rows
     for (int row = 0; row < rows_->rowCount(); ++row) lines << row;
   if (lines.size() > kMaxCopiedRows) lines.resize(kMaxCopiedRows);
   return lines;
@@ -283,7 +283,7 @@ QList<int> TableView::SelectedLines() const {
 
 namespace {
 
-// The unit of a CSV column. Its cells determine the unit.
+// The unit of a CSV column, determined from its cells.
 enum class Unit { kText, kBytes, kNs, kPercent, kCount };
 
 Unit UnitOf(const Cell& cell) {
@@ -309,7 +309,8 @@ QString InHead(Unit unit) {
   return {};
 }
 
-// Returns an empty text if the cell has no figure in this unit, such as a lifetime "to the end".
+// Returns the cell's figure in this unit, or an empty text if it has none, such as a lifetime "to
+// the end".
 QString Figure(const Cell& cell, Unit unit) {
   if (unit == Unit::kBytes && cell.bytes) return QString::number(*cell.bytes);
   if (unit == Unit::kNs && cell.ns) return QString::number(*cell.ns);
@@ -333,7 +334,7 @@ QString QuotedForMarkdown(QString text) {
 
 }  // namespace
 
-// Writes a cell's exact figure if there is one, without a unit. The header states the unit.
+// Of each cell, writes the exact figure if it has one, without a unit. The header states the unit.
 QString TableView::selectionAsCsv() const {
   if (rows_ == nullptr) return {};
   const QList<int> lines = SelectedLines();

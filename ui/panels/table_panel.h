@@ -23,7 +23,7 @@ class QMenu;
 
 namespace vramscope::ui {
 
-// An item model with the additional functions that TableView needs.
+// An item model with additional functions for TableView.
 class RowModel : public QAbstractTableModel {
   Q_OBJECT
  public:
@@ -32,13 +32,14 @@ class RowModel : public QAbstractTableModel {
   virtual const std::vector<Column>& columns() const = 0;
   // Returns null if the row has no such cell. The pointer is valid until the next call.
   virtual const Cell* cell(int row, int column) const = 0;
-  // Returns the thing in the timeline that the row describes, or one of them if there are several.
+  // Returns the thing in the timeline that the row describes. If there are several things, returns
+  // one of them.
   virtual timeline::Link link(int) const { return {}; }
   int columnCount(const QModelIndex& parent = {}) const override;
   QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
  protected:
-  // Call it during a layout change. `to` maps the old index of a row to the new one.
+  // Call it during a layout change. `to` maps the old index of each row to its new index.
   void MovePersistent(const std::function<int(int)>& to);
   QPixmap Swatch(trace::Category category) const;
   QVariant CellData(const Row& row, int column, int role) const;
@@ -63,8 +64,8 @@ class TableModel : public RowModel {
   Table table_;
 };
 
-// The model of all allocations of a trace. It has a sorted list of ids and builds rows on demand. A
-// search or a range filters the rows without changing their order.
+// The model of all allocations of a trace. It stores a sorted list of ids and builds rows on
+// demand. A search or a range filters the rows without changing their order.
 class AllocationModel : public RowModel {
   Q_OBJECT
  public:
@@ -72,7 +73,7 @@ class AllocationModel : public RowModel {
   void setTrace(std::shared_ptr<const trace::Trace> trace);
   const std::shared_ptr<const trace::Trace>& trace() const { return trace_; }
   bool narrowed() const { return narrowed_; }  // whether a search or a range filters the rows
-  // A search text with its filter. If the text is not a valid filter, nothing matches.
+  // A search text and the filter that it means. If the text is not a valid filter, nothing matches.
   struct Search {
     std::string text, error;
     query::Filter filter;
@@ -97,8 +98,8 @@ class AllocationModel : public RowModel {
   static Contents ContentsOf(const trace::Trace& trace, const Request& request);
   // Returns a request for another search and range, with the current sort order.
   Request request(const query::Filter& filter, const EventSpan& span) const;
-  // Whether the rows are sorted as the header indicates. For a large trace, this class does not
-  // sort, but emits sortingNeeded().
+  // Whether the rows are sorted as the header indicates. This class does not sort the rows of a
+  // large trace itself, but emits sortingNeeded().
   bool sorted() const { return sorted_; }
   const EventSpan& span() const { return span_; }
   // `contents` is the result of ContentsOf() for request() with this search and range.
@@ -110,11 +111,11 @@ class AllocationModel : public RowModel {
   QVariant data(const QModelIndex& index, int role) const override;
   void sort(int column, Qt::SortOrder order) override;
   trace::AllocationId at(int row) const;
-  int rowOf(trace::AllocationId id) const;                    // -1: filtered out
+  int rowOf(trace::AllocationId id) const;                    // -1: the row is filtered out
   const std::string& search() const { return search_.text; }  // empty: no search
   // Why the search is not a valid filter, or "" if it is valid.
   const std::string& searchError() const { return search_.error; }
-  uint32_t total() const;  // number of allocations in the range
+  uint32_t total() const;  // number of allocations in the range, with or without a search
 
  Q_SIGNALS:
   void sortingNeeded();
@@ -124,7 +125,7 @@ class AllocationModel : public RowModel {
   void Order();
   std::vector<Column> columns_;
   std::shared_ptr<const trace::Trace> trace_;
-  // All allocations; never null.
+  // The ids of all allocations, in the current order; never null.
   std::shared_ptr<const std::vector<uint32_t>> order_ =
       std::make_shared<const std::vector<uint32_t>>();
   std::vector<uint32_t> rows_;  // the rows that pass the search and the range
@@ -145,13 +146,13 @@ class TableView : public QTableView {
   explicit TableView(QWidget* parent = nullptr);
   void setRowModel(RowModel* model);
   void setEmptyText(const QString& text);  // shown while there are no rows
-  // Makes the context menu for the thing that a row describes. Returns null if `link` is empty. The
-  // table adds its own commands to the menu.
+  // A function that makes the context menu for the thing that a row describes, or returns null if
+  // `link` is empty. The table adds its own commands to the menu.
   using LinkMenu = std::function<QMenu*(const timeline::Link& link, QWidget* parent)>;
   void setLinkMenu(LinkMenu menu) { link_menu_ = std::move(menu); }
-  // Return the selected rows, or all if none is selected, with the column headers. TSV contains the
-  // displayed texts. CSV (RFC 4180) contains plain numbers (bytes, ns, percent) and units in the
-  // header.
+  // These functions return the selected rows, or all rows if none is selected, with the column
+  // headers. TSV contains the displayed texts. CSV (RFC 4180) contains plain numbers (bytes, ns,
+  // percent), with the units in the header.
   QString selectionAsTsv() const;
   QString selectionAsCsv() const;
   QString selectionAsMarkdown() const;  // a table in GitHub's Markdown
@@ -161,10 +162,10 @@ class TableView : public QTableView {
   void sortByCurrentColumn();
   // Sorts the rows by the column that the header indicates. Call it after the rows have changed.
   void sortAsBefore();
-  // Makes the next row current, or the previous one if `direction` is -1. Wraps around. Returns
-  // false if there are no rows.
+  // Makes the next row the current row, or the previous row if `direction` is -1. Wraps around.
+  // Returns false if there are no rows.
   bool step(int direction);
-  // Returns the number of rows, and the texts of the first rows.
+  // Returns the number of rows and the texts of the first rows.
   QJsonObject dumpState() const;
 
  protected:

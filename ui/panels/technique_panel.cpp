@@ -27,7 +27,7 @@
 namespace vramscope::ui {
 namespace {
 
-// A change below this fraction of the peak is grey, not green or red.
+// An effect below this fraction of the peak is shown in grey, not in green or red.
 constexpr double kNoticeable = 0.01;
 constexpr QLatin1String kGroupWord("group:");
 // Settings that this panel does not show, because the run's form edits them (run_panel.h).
@@ -50,9 +50,9 @@ bool HasItsOwnControl(const std::string& key) {
          });
 }
 
-constexpr int kWidestOfTwo = 80;  // maximum width in pixels of a label for two numbers in a line
+constexpr int kWidestOfTwo = 80;  // maximum width in pixels of a label if two numbers share a line
 
-// Returns the text that a search looks in: the English words and their translation.
+// Returns the words that a search compares: the English texts and their translations.
 std::string WordsOf(const run::TechniqueDeclaration& technique, const run::Toggle* row) {
   QString shown = Translated(technique.title) + QLatin1Char(' ') +
                   Translated(technique.explanation) + QLatin1Char(' ') +
@@ -69,7 +69,7 @@ QString LabelOf(const run::SettingDeclaration& setting) {
                                : Translated(setting.label);
 }
 
-// Returns whether the value of `key` determines if some row of the list is on.
+// Returns whether a row of the list is on or off depending on the value of `key`.
 bool SwitchesARow(const std::string& key) {
   return std::ranges::any_of(run::Toggles(), [&](const run::ToggleRow& row) {
     return std::ranges::any_of(row.toggle->on,
@@ -77,8 +77,8 @@ bool SwitchesARow(const std::string& key) {
   });
 }
 
-// Gives the label a fixed size, which is at least as wide as `text` and never shrinks. The layout
-// then stays valid when the label's figures change, which is often.
+// Gives the label a fixed size that is at least as wide as `text` and never shrinks, so that the
+// layout stays valid when the label's figures change, which is often.
 void KeepSize(QLabel* label, const QString& text) {
   const QFontMetrics metrics(label->font());
   const int width = std::max(metrics.horizontalAdvance(text) + 2, label->minimumWidth());
@@ -86,8 +86,8 @@ void KeepSize(QLabel* label, const QString& text) {
     label->setFixedSize(width, metrics.height());
 }
 
-// Returns settings of a technique that have values which no toggle sets, and no control in a
-// toggle's row. These settings have their own row, which is always open.
+// Returns the settings of a technique that no toggle's row covers: they have a value that no toggle
+// sets, and no control in such a row. They get a row of their own, which is always open.
 std::vector<std::string> OtherSettings(const run::TechniqueDeclaration& technique) {
   std::vector<std::string> out;
   for (const run::SettingDeclaration& setting : technique.settings) {
@@ -178,7 +178,7 @@ void TechniquePanel::AddTechnique(const run::TechniqueDeclaration& technique, QV
                             ? Translated(technique.title)
                             : tr("%1: settings").arg(Translated(technique.title)));
   lines->addWidget(title);
-  // A technique with toggles needs no explanation here, because its toggles' rows have it.
+  // A technique with toggles needs no explanation here, because the rows of its toggles have one.
   if (technique.toggles.empty()) {
     auto* explanation = new WrappedLabel(LabelRole::kDim);
     explanation->setWrappedText(Translated(technique.explanation));
@@ -256,7 +256,7 @@ QWidget* TechniquePanel::MakeControls(const std::vector<std::string>& keys) {
     grid->addWidget(label, cell / 2, cell % 2 * 2);
     QWidget* shown = nullptr;
     if (setting.kind == run::ValueKind::kInteger) {
-      // If 0 switches the row off, a row that is on needs a number of at least 1.
+      // If 0 switches the row off, the control of a row that is on offers numbers from 1.
       const int low = static_cast<int>(setting.low);
       shown = control.box =
           MakeSpinBox(SwitchesARow(key) ? std::max(1, low) : low, static_cast<int>(setting.high));
@@ -317,7 +317,7 @@ void TechniquePanel::ShowValue(Control& control) {
   } else {
     const QSignalBlocker block(control.list);
     std::vector<run::Choice> offered = run::ChoicesOf(setting, config_);
-    // Add a value that is not in the list. It was set elsewhere, such as in a file.
+    // Add the present value if it is not in the list. It was set elsewhere, such as in a file.
     if (std::ranges::find(offered, value, &run::Choice::value) == offered.end())
       offered.push_back({.value = value});
     if (!std::ranges::equal(offered, control.offered, {}, &run::Choice::value,
@@ -389,7 +389,7 @@ void TechniquePanel::Switch(const run::Toggle& technique) {
 void TechniquePanel::Edit(const run::RunConfig& config) {
   told_ = false;
   Q_EMIT configEdited(config);
-  if (!told_) setConfig(config_);  // the edit had no effect: shows the present values again
+  if (!told_) setConfig(config_);  // edit not accepted: show the present values again
 }
 
 void TechniquePanel::setConfig(const run::RunConfig& config) {
@@ -446,7 +446,7 @@ void TechniquePanel::ColorSaving(RowWidgets& row) {
   SetTone(row.saving, tone);
 }
 
-// Example: "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
+// Returns a text such as "It is on: the peak is 10.664 GiB; turned off it would be 12.073 GiB."
 QString TechniquePanel::ExplainSaving(const RowWidgets& row) const {
   const int64_t bytes = row.known->bytes;
   const QString with = QString::fromStdString(timeline::FormatBytes(

@@ -49,7 +49,8 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
   number(i18n::Text("sequence"), &RunConfig::seq);
   number(i18n::Text("micro-batches"), &RunConfig::micro_batches);
   number(i18n::Text("steps"), &RunConfig::steps);
-  // Keys with the same prefix, such as "optimizer.", are a group. All stay, or all are replaced.
+  // Keys with the same prefix, such as "optimizer.", form a group. Either all settings of a group
+  // stay, or all are replaced.
   const auto group_of = [](std::string_view key) { return key.substr(0, key.find('.')); };
   std::vector<std::string> groups;
   for (const run::TechniqueDeclaration& technique : run::TheCatalogue().techniques) {
@@ -76,13 +77,13 @@ absl::StatusOr<PresetChange> WithPreset(const RunConfig& now, std::string_view p
       }
       for (const auto& [key, value] : wanted) out.config.settings.Set(key, value);
     }
-    if (group == "lora") continue;  // handled below
+    if (group == "lora") continue;  // is handled below
     const std::string words = group == "optimizer"
                                   ? i18n::Format("optimizer {}", OptimizerText(out.config))
                                   : fmt::format("{} {}", group, out.config.Get(group));
     (edited ? out.unchanged : out.reset).push_back(words);
   }
-  // The layers of the new model may have other names. Switch LoRA off and on again, so that it
+  // The layers of the new model may have other names. So switch LoRA off and on again, which
   // selects the new layers. If no layer matches, LoRA stays off.
   const run::Toggle* lora = run::FindToggle("lora");
   if (lora != nullptr && run::IsOn(*lora, out.config)) {

@@ -24,12 +24,13 @@ struct PresetChange {
 };
 absl::StatusOr<PresetChange> WithPreset(const run::RunConfig& now, std::string_view preset);
 
-// Returns a name such as "SGD + momentum". OptimizerText returns a text such as "AdamW, foreach".
+// OptimizerName returns a text such as "SGD + momentum", OptimizerText a text such as "AdamW,
+// foreach".
 std::string OptimizerName(const run::RunConfig& config);
 std::string OptimizerText(const run::RunConfig& config);
 
-// Describes the difference between two configurations in one line, for the undo list: "bf16
-// autocast on", "Batch 2 -> 4". Returns only "Settings" for several changes.
+// Describes the difference between two configurations in one line for the undo list, such as "bf16
+// autocast on" or "Batch 2 -> 4". If several things differ, returns only "Settings".
 std::string DescribeChange(const run::RunConfig& before, const run::RunConfig& after);
 
 // Returns the cache key of a configuration. Configurations with equal keys have equal plans.

@@ -15,7 +15,7 @@ class ToggleSwitch : public QAbstractButton {
   QSize sizeHint() const override;
 
  Q_SIGNALS:
-  void mouseClicked();  // emitted after clicked(), but not for a key
+  void mouseClicked();  // emitted after clicked(), but only for a click of the mouse
 
  protected:
   void mouseReleaseEvent(QMouseEvent* event) override;

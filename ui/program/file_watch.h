@@ -1,4 +1,4 @@
-// Reports that files of a program have been saved. The window then plans the program again.
+// Reports when files of a program have been saved. The window then plans the program again.
 //
 //   watch->start(request);                  // its script and the files named in its arguments
 //   watch->add(end.sources);                // the program's own modules
@@ -23,14 +23,15 @@ class FileWatch : public QObject {
   Q_OBJECT
  public:
   explicit FileWatch(QObject* parent = nullptr);
-  // If it already watches this request, files that add() has added stay watched.
+  // If the object already watches this request, the files that were added by add() stay watched.
   void start(const program::Request& request);
   void add(const QStringList& paths);
   void stop();
   bool active() const { return poll_.isActive(); }
 
  Q_SIGNALS:
-  // Emitted after a pause in saving, because an editor may save several files, each in steps.
+  // Emitted after a pause in saving, because an editor may save several files, each of them in
+  // several steps.
   void saved(const QStringList& paths);
 
  private:
@@ -40,7 +41,7 @@ class FileWatch : public QObject {
   std::string folder_;
   program::SavedFiles files_;
   std::vector<std::string> to_add_;
-  QStringList saved_;  // not reported yet
+  QStringList saved_;  // saved files that were not reported yet
   Jobs looking_;
 };
 

@@ -19,8 +19,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 300;
-constexpr qsizetype kOutput = 256 << 10;  // characters of output that are kept
-// The destructor sends signals at this interval. Each signal acts like another Ctrl-C.
+constexpr qsizetype kOutput = 256 << 10;  // maximum number of characters of output that are kept
+// The destructor sends signals at this interval. Each signal acts like one more Ctrl-C.
 constexpr int kStopMs = 100;
 constexpr int kGoneMs = 3000;
 
@@ -35,12 +35,12 @@ std::string TitleOf(const program::Request& request) {
 
 }  // namespace
 
-// The result of reading the folder once.
+// The result of one read of the folder.
 struct ProgramRunner::Read {
   bool last = false;
   absl::Status status;  // not OK if memory ran out while reading
   program::Program program;
-  // The trace of all ranks, or null if there is no data yet, or nothing new.
+  // The trace of all ranks, or null if there is no data yet, or no new data.
   std::shared_ptr<const trace::Trace> trace;
 };
 
@@ -55,11 +55,11 @@ struct ProgramRunner::Run {
   QProcess process;
   QStringDecoder utf8 = QStringDecoder(QStringDecoder::Utf8);
   program::FolderReader reader;
-  std::vector<std::shared_ptr<const trace::Trace>> shown;  // the last trace of each run
+  std::vector<std::shared_ptr<const trace::Trace>> shown;  // the last read trace of each run
   QElapsedTimer since;
   int stops = 0;
   bool gone = false;  // the process has ended
-  // Set if memory ran out during a read. The reader must not be used after that.
+  // Not OK if memory ran out during a read. After that, the reader must not be used.
   absl::Status unreadable;
 };
 
@@ -102,7 +102,7 @@ void ProgramRunner::start(const program::Request& request) {
   output_.clear();
   state_ = {};
   const absl::StatusOr<std::vector<std::string>> command = program::CommandOf(request);
-  // Only a plan needs a device here. A recording contains the name of its GPU.
+  // Only a plan needs a device here. The data of a recording names its GPU.
   const absl::StatusOr<run::DeviceProfile> device =
       request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
   const auto refuse = [this](const QString& why, const QString& next) {
@@ -181,7 +181,7 @@ void ProgramRunner::TakeOutput() {
   Q_EMIT outputChanged(more);
 }
 
-// Reads the new data in the folder, unless a read is already in progress.
+// Reads the new data in the folder, unless another read is still in progress.
 void ProgramRunner::ReadNew() {
   if (run_ == nullptr || reading_.busy()) return;
   SetState(state_.stage);  // updates the time
@@ -215,8 +215,8 @@ void ProgramRunner::ReadNew() {
 void ProgramRunner::OnRead(const std::shared_ptr<Read>& read) {
   if (run_ == nullptr) return;
   if (read->last) return End(*read);
-  if (run_->gone) return ReadNew();  // the process ended during this read, so reads once more
-  if (!read->status.ok()) return;    // reported at the end
+  if (run_->gone) return ReadNew();  // the process ended during this read, so read once more
+  if (!read->status.ok()) return;    // End() reports the error
   const program::Program& program = read->program;
   auto stage = ProgramState::Stage::kStarting;
   if (!program.processes.empty()) stage = ProgramState::Stage::kImported;
@@ -266,7 +266,7 @@ void ProgramRunner::End(const Read& last) {
       end.error =
           tr("the process that watches the program was killed, which also killed the program");
   } else if (!outcome) {
-    // vramscope has not started the program. The last line of its output is the reason.
+    // vramscope did not start the program. The last line of its output is the reason.
     end.error = WithoutErrorPrefix(output_.trimmed().section(QLatin1Char('\n'), -1));
   } else if (!outcome->started.ok()) {
     const bool elsewhere = request_.where == program::Where::kHost;

@@ -1,6 +1,6 @@
-// Plans or records a user's program and reports its progress while it runs. Runs `vramscope plan --
-// PROGRAM`, `record` or `record --host user@box` in a separate process, because the launcher reaps
-// all children of its own process. A pool thread reads the data that the launcher writes.
+// Plans or records a user's program, and reports its progress while it runs. Runs `vramscope plan
+// -- PROGRAM`, `record` or `record --host user@box` in a separate process, because the launcher
+// reaps all children of its own process. A pool thread reads the data that the launcher writes.
 //
 //   auto* runner = new ProgramRunner(FindVramscope(), this);
 //   connect(runner, &ProgramRunner::partialTrace, this, ...);
@@ -25,8 +25,8 @@
 
 namespace vramscope::ui {
 
-// Returns the path of `vramscope`: in this program's tree (profiler/base/install_paths.h), or else
-// in PATH. Returns an empty text if neither has it.
+// Returns the path of `vramscope`, which is in this program's tree (profiler/base/install_paths.h)
+// or else in PATH. Returns an empty text if it is in neither.
 QString FindVramscope();
 
 struct ProgramState {
@@ -49,16 +49,16 @@ struct ProgramState {
 
 struct ProgramEnd {
   std::shared_ptr<const trace::Trace> trace = {};  // all events that arrived; null: none
-  bool stopped = false;                            // the user stopped it
+  bool stopped = false;                            // the user stopped the program
   bool out_of_memory = false;                      // the run ended because memory ran out
   // What went wrong (a sentence without full stop), where in the user's script ("train.py:12"), and
   // what to do next. All are empty if nothing went wrong.
   QString error = {}, place = {}, next = {};
-  QString remark = {};  // a warning about a run that did not fail, in the form of `error`
+  QString remark = {};  // a warning, in the form of `error`, about a run that did not fail
   double seconds = 0;
   QStringList sources = {};  // the program's own files that it has imported
-  // Owns the history on disk. The destruction of its last copy deletes the history, so keep a copy
-  // until the trace is saved.
+  // Owns the history on disk. When its last copy is destroyed, the history is deleted, so keep a
+  // copy until the trace is saved.
   std::shared_ptr<const void> folder = {};
 };
 
@@ -73,23 +73,23 @@ class ProgramRunner : public QObject {
   explicit ProgramRunner(QString vramscope, QObject* parent = nullptr);
   ~ProgramRunner() override;
 
-  // CommandOf() must accept `request`. Does nothing while a program runs.
+  // `request` must be one that program::CommandOf() accepts. Does nothing while a program runs.
   void start(const program::Request& request);
-  void stop();  // like Ctrl-C; the second call is more forceful, the third kills
+  void stop();  // like Ctrl-C; the second call sends a stronger signal, the third kills the program
   bool busy() const { return run_ != nullptr; }
   const ProgramState& state() const { return state_; }
   const program::Request& request() const { return request_; }
   // The end of the program's output.
   const QString& output() const { return output_; }
   // The folder to which the running program writes its history, or an empty text if nothing runs.
-  // After the end, ProgramEnd::folder owns it.
+  // After the program's end, ProgramEnd::folder owns this folder.
   QString folder() const;
   qint64 processId() const;  // id of the launcher's process; 0: nothing runs
 
  Q_SIGNALS:
   void outputChanged(const QString& more);
   void stateChanged();
-  // Emitted with a trace of the data that have arrived so far from all ranks.
+  // Emitted with a trace of the data that has arrived so far from all ranks.
   void partialTrace(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void ended(const vramscope::ui::ProgramEnd& end);
 
@@ -109,7 +109,7 @@ class ProgramRunner : public QObject {
   QString output_;
   std::unique_ptr<Run> run_;
   QTimer poll_;
-  Jobs reading_;  // last member: it uses run_
+  Jobs reading_;  // the last member, because its jobs use run_
 };
 
 }  // namespace vramscope::ui

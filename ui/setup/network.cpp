@@ -60,7 +60,7 @@ bool IsExempt(const QString& host, const QString& no_proxy) {
 QSslConfiguration OwnCertificates() {
   QSslConfiguration configuration = QSslConfiguration::defaultConfiguration();
   QList<QSslCertificate> certificates = QSslConfiguration::systemCaCertificates();
-  // An installed vramscope contains certificates for use in containers that have none.
+  // An installed vramscope contains certificates, because a container may have none.
   const std::filesystem::path& share = base::OwnPaths().share;
   if (certificates.isEmpty() && !share.empty())
     certificates = QSslCertificate::fromPath(

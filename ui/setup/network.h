@@ -10,8 +10,8 @@
 
 namespace vramscope::ui {
 
-// Uses the proxies of $https_proxy, $http_proxy or $all_proxy (lower or upper case), but not for
-// hosts in $no_proxy. Without these variables, uses the desktop's settings.
+// Uses the proxies of $https_proxy, $http_proxy or $all_proxy (in lower or upper case), except for
+// hosts in $no_proxy. If none of these variables is set, uses the desktop's settings.
 std::unique_ptr<QNetworkAccessManager> MakeNetwork();
 
 // Returns the certificates of the system and of $SSL_CERT_FILE and $SSL_CERT_DIR.

@@ -22,7 +22,8 @@ constexpr qint64 kReadBuffer = qint64{4} << 20;
 constexpr qint64 kHashPiece = qint64{1} << 20;
 constexpr qint64 kReportMs = 50;
 constexpr int kOk = 200, kPartial = 206, kNotFound = 404, kBadRange = 416;
-// Shares of the total progress for downloading 500 MB and for checking. The rest is for unpacking.
+// Shares of the total progress that downloading 500 MB and checking have. The rest is for
+// unpacking.
 constexpr double kDownloadShare = 0.9, kCheckShare = 0.03;
 
 std::string Str(const QString& text) { return text.toStdString(); }
@@ -55,8 +56,8 @@ absl::Status CheckHash(const QString& path, const setup::Wheel& wheel,
                    wheel.file, hash.result().toHex().toStdString(), wheel.sha256));
 }
 
-// If the disk becomes full, one write stores a part and succeeds, and only the next write
-// fails.
+// When the disk becomes full, one write stores only a part and still succeeds, and only the next
+// write fails.
 bool WriteAll(QFile& file, QByteArrayView bytes) {
   while (!bytes.isEmpty()) {
     const qint64 written = file.write(bytes.data(), bytes.size());
@@ -66,7 +67,7 @@ bool WriteAll(QFile& file, QByteArrayView bytes) {
   return file.flush() || file.flush();
 }
 
-// Returns 1000 for "bytes 1000-1999/5000", and -1 for a text of another form.
+// Returns 1000 for "bytes 1000-1999/5000", and -1 for a text that does not have this form.
 qint64 RangeBegin(const QByteArray& header) {
   constexpr QByteArrayView kBytes = "bytes ";
   if (!header.startsWith(kBytes)) return -1;
@@ -125,7 +126,7 @@ TorchDownload::~TorchDownload() {
     reply_->disconnect(this);
     reply_->abort();
   }
-  jobs_.wait();  // the job uses the folder; it checks cancel_ often
+  jobs_.wait();  // the job uses the folder; it often checks cancel_
 }
 
 void TorchDownload::start() {
@@ -137,7 +138,8 @@ void TorchDownload::start() {
   at_ = 0;
   earlier_bytes_ = all_bytes_ = 0;
   for (const setup::Wheel& wheel : options_.wheels) all_bytes_ += wheel.bytes;
-  // Begin later in the event loop, because start()'s caller may not have connected ended() yet.
+  // Begin later in the event loop, because the caller of start() may not have connected ended()
+  // yet.
   QTimer::singleShot(0, this, [this] {
     if (!busy_ || cancel_) return;
     if (const std::string never = setup::WhyNoLibTorchHere();
@@ -170,7 +172,7 @@ void TorchDownload::cancel() {
   failed_ = absl::CancelledError(i18n::Text("cancelled"));
   if (progress_.phase == Phase::kChecking || progress_.phase == Phase::kUnpacking) return;
   if (reply_)
-    reply_->abort();  // its finished() signal leads to End()
+    reply_->abort();  // its finished() signal then leads to End()
   else
     QTimer::singleShot(0, this, [this] { End(absl::CancelledError(i18n::Text("cancelled"))); });
 }
@@ -277,7 +279,7 @@ void TorchDownload::IndexAnswered() {
 
 void TorchDownload::Fetch() {
   begun_with_ = folder_->BytesOf(Current());
-  if (begun_with_ > Current().bytes) begun_with_ = 0;  // the part belongs to another file
+  if (begun_with_ > Current().bytes) begun_with_ = 0;  // the partial file belongs to another wheel
   part_ = std::make_unique<QFile>(QString::fromStdString(folder_->PartOf(Current())));
   if (!part_->open(QIODevice::ReadWrite) || !part_->resize(static_cast<qint64>(begun_with_)) ||
       !part_->seek(static_cast<qint64>(begun_with_))) {
@@ -293,7 +295,8 @@ void TorchDownload::Fetch() {
   connect(reply_, &QNetworkReply::finished, this, &TorchDownload::FetchEnded);
 }
 
-// Handles the reply's headers. If the server sends the whole file, not a part, begins at 0 again.
+// Handles the reply's headers. If the server sends the whole file instead of the requested part,
+// begins at 0 again.
 void TorchDownload::HeadersCame() {
   const int code = reply_->attribute(QNetworkRequest::HttpStatusCodeAttribute).toInt();
   const qint64 at = part_->pos();
@@ -336,7 +339,8 @@ void TorchDownload::BytesCame() {
     reply_->abort();
     return;
   }
-  // Reset the count of attempts only after progress, that is, if the file has a new largest size.
+  // Reset the count of attempts only after progress, that is, when the file has become larger than
+  // ever before.
   const quint64 reached = static_cast<quint64>(part_->pos());
   if (reached > furthest_) attempts_ = 0;
   furthest_ = std::max(furthest_, reached);
@@ -447,7 +451,8 @@ absl::Status TorchDownload::ErrorOf(const QNetworkReply& reply, const QUrl& url)
   };
   switch (reply.error()) {
     case QNetworkReply::HostNotFoundError:
-      // With a proxy, the error means that the proxy answered 404 or cannot resolve the address.
+      // With a proxy, the error means that the proxy answered 404 or that it cannot resolve the
+      // address.
       if (const QString proxy = ProxyFor(url); !proxy.isEmpty()) return through_proxy(proxy);
       return unavailable(i18n::Format("no network: the address of {} was not found", host));
     case QNetworkReply::ConnectionRefusedError:

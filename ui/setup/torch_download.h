@@ -7,9 +7,9 @@
 //   connect(&download, &TorchDownload::ended, ...);       // once, also after cancel()
 //   download.start();
 //
-// An interrupted download continues where it stopped: a few times automatically, and then at the
-// next start(). The downloaded part stays on disk until the wheel is unpacked, or until it proves
-// to belong to another file.
+// An interrupted download continues where it stopped, a few times automatically, and after that at
+// the next start(). The downloaded part stays on disk until the wheel is unpacked, or until the
+// part proves to belong to another file.
 #pragma once
 
 #include <absl/status/status.h>
@@ -44,9 +44,9 @@ struct DownloadOptions {
   quint64 unpacked_bytes = setup::kUnpackedBytes;  // approximate, to check the free disk space
   int silence_ms = 30'000;  // the download fails after this time without a byte from the server
   std::vector<int> pauses_ms = {500, 2'000, 5'000, 10'000};  // waiting time before each retry
-  bool check_computer = true;  // whether to check first that the wheels can run on this computer
+  bool check_computer = true;  // whether to check first that this computer can run the wheels
 };
-// $VRAMSCOPE_INDEX_URL, else $PIP_INDEX_URL, else PyPI.
+// The index is $VRAMSCOPE_INDEX_URL or, if that is not set, $PIP_INDEX_URL or else PyPI.
 DownloadOptions OwnDownloadOptions();
 // Returns `url` without user, password and query.
 QString ShownUrl(const QUrl& url);
@@ -57,8 +57,8 @@ class TorchDownload : public QObject {
   enum class Phase { kAsking, kDownloading, kWaiting, kChecking, kUnpacking };
   struct Progress {
     Phase phase = Phase::kAsking;
-    quint64 done = 0, total = 0;  // bytes, in this phase
-    double bytes_per_s = 0;       // while downloading; 0: not known yet
+    quint64 done = 0, total = 0;  // bytes, in the current phase
+    double bytes_per_s = 0;       // speed of the download; 0: not known yet
     double fraction() const;      // finished part of the whole installation, 0 to 1
   };
 
@@ -66,10 +66,9 @@ class TorchDownload : public QObject {
   ~TorchDownload() override;
 
   void start();
-  void cancel();  // ended() follows with kCancelled
+  void cancel();  // ended() follows, with kCancelled
   bool busy() const { return busy_; }
-  // Whether the last start() locked the folder. If not, another process has the
-  // lock.
+  // Whether the last start() could lock the folder. If not, another process has the lock.
   bool locked() const { return locked_; }
   const Progress& progress() const { return progress_; }
 
@@ -106,15 +105,15 @@ class TorchDownload : public QObject {
   QElapsedTimer since_fetch_, since_report_;
   QUrl link_;             // link of the current wheel; empty: not looked up yet
   size_t at_ = 0;         // index of the current wheel
-  size_t attempts_ = 0;   // attempts since the last progress
+  size_t attempts_ = 0;   // failed attempts since the last progress
   quint64 furthest_ = 0;  // largest size that the current wheel's file has reached
   quint64 begun_with_ = 0;
   quint64 earlier_bytes_ = 0;  // bytes of the wheels before the current one
   quint64 all_bytes_ = 0;
-  absl::Status failed_;  // the reason why the reply is aborted
+  absl::Status failed_;  // the reason why the reply was aborted
   bool busy_ = false, locked_ = false;
   std::atomic<bool> cancel_ = false;
-  Jobs jobs_;  // checking and unpacking
+  Jobs jobs_;  // runs checking and unpacking
   Progress progress_;
 };
 

@@ -42,7 +42,7 @@ void ActionRegistry::Refresh() {
 }
 
 void ActionRegistry::Retranslate() {
-  // Update only the actions. The menu bar translates its own menus.
+  // Translate only the actions here. The menu bar translates its own menus.
   const QStringList contexts = {QStringLiteral("vramscope::ui::MainWindow")};
   const auto change = [&](QString& text) { text = Retranslated(text, contexts).value_or(text); };
   for (Entry& entry : entries_) {
@@ -50,7 +50,7 @@ void ActionRegistry::Retranslate() {
     for (QString* text : {&spec.menu, &spec.text, &spec.tip, &spec.why_not}) change(*text);
     for (QString& word : spec.words) change(word);
     entry.action->setText(spec.text);
-    entry.action->setToolTip({});  // empty: Qt derives it from the text
+    entry.action->setToolTip({});  // if it is empty, Qt derives the tool tip from the text
     if (!spec.tip.isEmpty()) entry.action->setStatusTip(spec.tip);
   }
   Refresh();

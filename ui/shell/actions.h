@@ -24,14 +24,14 @@ struct ActionSpec {
   QString text;  // "Open …"
   QList<QKeySequence> shortcuts = {};
   std::function<void()> run;
-  std::function<bool()> enabled = {};  // null: always
+  std::function<bool()> enabled = {};  // null: always enabled
   std::function<bool()> checked = {};  // null: not checkable
   QString tip = {};
   QString why_not = {};  // replaces the tip while the command is disabled
   bool separator_before = false;
-  QStringList words = {};  // other search terms for the command: "fit"
-  // Whether the command ends or discards something. If so, the palette matches only words of its
-  // name and parts of words, not scattered letters.
+  QStringList words = {};  // other search terms for the command, such as "fit"
+  // Whether the command ends or discards something. The palette finds such a command only by words
+  // of its name or parts of words, not by scattered letters.
   bool careful = false;
 };
 
@@ -46,7 +46,7 @@ class ActionRegistry : public QObject {
   // Translates the names, tips and search terms of all commands. Call it when the language has
   // changed.
   void Retranslate();
-  // Adds the menus, in the order in which the table first names them.
+  // Adds the menus, in the order in which the table of commands first names them.
   void FillMenus(QMenuBar* bar);
 
   struct Entry {

@@ -15,7 +15,7 @@ bool Application::notify(QObject* receiver, QEvent* event) {
   const absl::Status status =
       trace::CatchStatus([&] { handled = QApplication::notify(receiver, event); });
   if (!status.ok()) {
-    // If reporting this exception throws another one, ignore that.
+    // If an exception is thrown while this one is reported, ignore it.
     trace::CatchStatus([&] {
       std::fprintf(stderr, "vramscope: %s\n", std::string(status.message()).c_str());
       if (window_) static_cast<MainWindow*>(window_.data())->showInternalFailure(status);

@@ -1,6 +1,6 @@
-// A QApplication that catches exceptions of event handlers: slots, queued calls, timers and paint
-// events. An exception that reached Qt's event loop would end the process. The window reports that
-// the action was not completed.
+// A QApplication that catches the exceptions of event handlers: slots, queued calls, timers and
+// paint events. If an exception reached Qt's event loop, it would end the process. Instead, the
+// window reports that the action was not completed.
 #pragma once
 
 #include <QApplication>

@@ -52,7 +52,8 @@ QString Clean(QString text) { return text.remove(QLatin1Char('&')); }
 }  // namespace
 
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name) {
-  // Scores of different tiers are far apart, so the match's position matters only within a tier.
+  // The scores of different tiers are far apart, so the position of the match matters only within a
+  // tier.
   enum Tier { kName, kWord, kNameBegins, kWordBegins, kAlso, kInside, kWords, kScattered };
   constexpr int kTier = 10'000;
   const auto score = [](Tier tier, qsizetype at) {
@@ -78,7 +79,7 @@ int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name
   for (const QString& word : spec.words)
     if (word.startsWith(wanted)) return score(kAlso, 0);
   if (inside >= 0) return score(kInside, inside);
-  // Each typed word may be the beginning of a word of the menu or name, such as "view dark".
+  // Each typed word may be the beginning of a word of the menu or of the name, such as "view dark".
   const QString all = spec.menu.toLower() + QLatin1Char(' ') + text;
   bool words = true;
   for (const QString& part : wanted.split(QLatin1Char(' '))) {
@@ -142,7 +143,7 @@ void CommandPalette::Filter(const QString& text) {
   };
   std::vector<Hit> hits;
   for (const ActionRegistry::Entry& entry : registry_.entries()) {
-    // Skip the entries for recent files that are not used.
+    // Skip entries for recent files that have no file.
     if (!entry.action->isVisible() || entry.action->text().isEmpty()) continue;
     const int score = MatchScore(text, entry.spec, Clean(entry.action->text()));
     if (score >= 0) hits.push_back({score, &entry});
@@ -236,7 +237,7 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& registry, QWidget* parent) : 
     });
     outer->addWidget(button, 0, Qt::AlignLeft);
   }
-  // Make it wide enough for commands with several keys.
+  // Make the sheet wide enough for commands with several keys.
   const int bar = style()->pixelMetric(QStyle::PM_ScrollBarExtent);
   resize(std::max(520, inside->sizeHint().width() + 2 * bar + outer->contentsMargins().left() +
                            outer->contentsMargins().right()),

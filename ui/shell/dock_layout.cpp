@@ -8,11 +8,12 @@
 namespace vramscope::ui {
 namespace {
 
-// Maximum initial sizes of the docks, in pixels. A dock also has at most a share of the window.
+// Maximum initial sizes of the docks, in pixels. A dock's initial size is also at most a share of
+// the window's size.
 constexpr int kControlsWidth = 336, kBreakdownWidth = 330, kTablesHeight = 300;
 constexpr int kHistoryHeight = 190, kHistoryLeast = 104;
 constexpr double kHistoryShare = 0.18, kSideShare = 0.2, kTablesShare = 0.29;
-constexpr int kLow = 800;  // in a lower window, the tables are as low as possible
+constexpr int kLow = 800;  // in a window lower than this, the tables get their minimum height
 
 }  // namespace
 

@@ -1,7 +1,8 @@
 // Gives the window's docks their initial positions and sizes. Stores and restores these.
 //
-//   DockLayout layout(window, {.controls = ..., .breakdown = ...}); layout.restore(*settings); //
-//   if nothing is stored, Fit() runs when shown
+//   DockLayout layout;
+//   layout.start(window, {.controls = ..., .breakdown = ...});
+//   layout.restore(settings);  // if nothing is stored, Fit() runs when the window is shown
 //
 // UI thread only.
 #pragma once
@@ -25,18 +26,19 @@ class DockLayout {
   static constexpr int kControlsLeast = 326, kBreakdownLeast = 260;
   static constexpr int kTablesLeast = 150, kTablesLeastWidth = 320;
 
-  // Call it when the window has all its docks. reset() restores their positions at that time.
+  // Call it when the window has all its docks. reset() later restores the positions that they have
+  // then.
   void start(QMainWindow* window, const Docks& docks);
   void restore(const QSettings& settings);
   void store(QSettings* settings) const;
-  void shown();  // call it whenever the window is shown: only then is the window's size known
+  void shown();  // call it whenever the window is shown: only then is its size known
   void reset();  // restores the initial positions and sizes
-  // If `grown`, gives the tables two thirds of the height, for a document without a timeline.
-  // Otherwise restores their previous height.
+  // `grown`: gives the tables two thirds of the height, for a document without a timeline.
+  // Otherwise restores the height that they had before.
   void growTables(bool grown);
 
  private:
-  void Fit();  // chooses sizes that leave enough room for the canvas
+  void Fit();  // chooses sizes for the docks that leave enough space for the canvas
   // The version of the stored layout. A stored layout of another version is ignored.
   static constexpr int kVersion = 3;
   QMainWindow* window_ = nullptr;

@@ -19,7 +19,8 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kStateIcon = 8, kLeastTab = 72;
-// A drop within this share of a tab's width from either side moves the dragged tab to that side.
+// If a tab is dropped within this share of another tab's width from its left or right edge, it
+// moves to that side of the other tab.
 constexpr double kEdgeShare = 0.25;
 
 QString TitleOf(const Document& document) {
@@ -168,8 +169,8 @@ void DocumentTabs::Fill(const std::vector<Tab>& tabs) {
   tabs_ = tabs;
 }
 
-// Returns a ring while the document's run is in progress. Returns a disc if the run has ended while
-// another tab was shown, and a disc in the color of errors if it failed.
+// Returns a ring while the document's run is in progress, and a disc if the run ended while another
+// tab was shown. If the run failed, the disc has the colour of errors.
 QIcon DocumentTabs::IconOf(const Tab& tab) const {
   const bool working = tab.state == DocumentState::kWorking;
   const bool failed = tab.state == DocumentState::kFailed;

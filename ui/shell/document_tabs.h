@@ -1,5 +1,6 @@
-// The tabs of the documents, above the canvas. Hidden while there is only one document. Dragging a
-// tab onto another tab compares the two documents. Dragging it between two tabs moves it there.
+// The tabs of the documents, above the canvas. They are hidden while there is only one document.
+// Dragging a tab onto another tab compares the two documents. Dragging a tab between two tabs moves
+// it there.
 //
 //   auto* tabs = new DocumentTabs;
 //   connect(tabs, &DocumentTabs::chosen, this, &MainWindow::showDocument);
@@ -20,7 +21,7 @@ class QToolButton;
 
 namespace vramscope::ui {
 
-// The MIME type of a dragged tab. The data is the document's id.
+// The MIME type of a dragged tab. Its data is the document's id.
 inline constexpr const char* kDocumentMime = "application/x-vramscope-document";
 
 class DocumentTabBar;
@@ -31,7 +32,7 @@ class DocumentTabs : public QWidget {
   explicit DocumentTabs(QWidget* parent = nullptr);
   void setDocuments(const DocumentList& documents);
   void setTheme(const timeline::Theme& theme);
-  // Returns the title and state of each tab, and whether it is shown, for tests and --dump-state.
+  // For each tab, returns its title, its state and whether it is shown, for tests and --dump-state.
   QJsonArray dumpState() const;
   QTabBar* bar() const;  // for tests
 
@@ -67,10 +68,10 @@ class DocumentTabBar : public QTabBar {
   Q_OBJECT
  public:
   explicit DocumentTabBar(DocumentTabs* tabs);
-  // What dropping a tab at a position does.
+  // What happens if the dragged tab is dropped at a position.
   struct Drop {
-    int onto = -1;    // compares with this tab; -1: does not compare
-    int before = -1;  // moves before this tab; count(): to the end; -1: does not move
+    int onto = -1;    // the tab with which it is compared; -1: no comparison
+    int before = -1;  // the tab before which it moves; count(): to the end; -1: no move
   };
   Drop DropAt(const QPoint& at) const;
 

@@ -1,5 +1,5 @@
-// Covers the window while a file is dragged over it, if the window shows a trace. Each half says
-// what dropping the file there does.
+// Covers the window while a file is dragged over it, if the window shows a trace. Each half of the
+// cover states what dropping the file there does.
 //
 //   zones->show(centralWidget()->geometry(), theme, point);
 //   if (zones->compares(point)) compareWith(path);
@@ -17,7 +17,7 @@ class DropZones : public QWidget {
   explicit DropZones(QWidget* parent);
   void show(const QRect& area, const timeline::Theme& theme, const QPoint& point);
   void setPoint(const QPoint& point);        // the mouse position, in coordinates of the parent
-  bool compares(const QPoint& point) const;  // whether a drop at the point compares
+  bool compares(const QPoint& point) const;  // whether a file dropped there is compared
 
  protected:
   void paintEvent(QPaintEvent* event) override;

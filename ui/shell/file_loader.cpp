@@ -10,9 +10,10 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kPollMs = 60;
-// A cancelled read that hangs (such as in a pipe without a writer) is abandoned after this time.
+// A cancelled read that hangs (for example in a pipe without a writer) is abandoned after this
+// time.
 constexpr int kGiveUpMs = 1500;
-constexpr int kGoneMs = 300;  // the destructor waits at most this long for reads
+constexpr int kGoneMs = 300;  // the destructor waits at most this long for reads to end
 
 }  // namespace
 
@@ -38,7 +39,7 @@ FileLoader::FileLoader(OpenFunction open, QObject* parent)
 
 FileLoader::~FileLoader() {
   Drop();
-  // Wait for reads that check their cancel flag. They end within this time, unless they hang.
+  // Wait for reads that check their cancel flag. Unless they hang, they end within this time.
   jobs_.wait(kGoneMs);
 }
 

@@ -1,5 +1,6 @@
-// Reads one file at a time on a pool thread. Reports progress, can be cancelled, and emits previews
-// of what has been read. start() cancels a read in progress, so that it emits no more signals.
+// Reads one file at a time on a pool thread. It reports progress, can be cancelled, and emits
+// previews of the part that has been read. start() cancels a read in progress, which then emits no
+// more signals.
 //
 //   auto* loader = new FileLoader(importers::OpenTraceFile, this);
 //   connect(loader, &FileLoader::loaded, this, ...);
@@ -31,19 +32,19 @@ class FileLoader : public QObject {
   explicit FileLoader(OpenFunction open, QObject* parent = nullptr);
   ~FileLoader() override;
 
-  // The loader sets progress, cancel and preview of `part` itself.
+  // The loader itself sets the members progress, cancel and preview of `part`.
   void start(const QString& path, const importers::OpenOptions& part);
   void cancel();
   bool busy() const { return job_ != nullptr; }
   QString path() const;
   double fraction() const;  // 0 .. 1
   bool cancelling() const;
-  // Call it when a preview is on the screen. The next preview is made only after that.
+  // Call it when a preview is on the screen. The next preview is made only after this call.
   void previewShown();
 
  Q_SIGNALS:
   void progressed(double fraction);
-  // Emitted when only the index of a `.trace` file has been read.
+  // Emitted when the index of a `.trace` file has been read, before its events.
   void outlined(const std::shared_ptr<const vramscope::trace::Outline>& outline);
   void preview(const std::shared_ptr<const vramscope::trace::Trace>& trace);
   void loaded(const QString& path, const std::shared_ptr<const vramscope::trace::Trace>& trace);

@@ -24,7 +24,8 @@ std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<voi
       .title = summary.headroom_bytes < 0
                    ? Banner::tr("The run does not fit into %1: it needs %2 GiB more than available")
                          .arg(device, Gib(-static_cast<double>(summary.headroom_bytes)))
-                   // There is no number, because the figures do not include the failed allocation.
+                   // This text states no number, because the figures do not include the failed
+                   // allocation.
                    : Banner::tr("The run does not fit into %1: an allocation failed").arg(device),
       .text = Banner::tr("The run reserves up to %1 GiB, plus %3 GiB for the CUDA context%4. "
                          "Allocated memory peaks in phase %2. Switch on a technique or choose a "

@@ -11,8 +11,9 @@ namespace vramscope::ui {
 
 inline constexpr const char* kFitBanner = "does-not-fit";  // Banner::Message::kind
 
-// Returns nullopt if the run fits, if the GPU's memory is unknown, or for a recording, which
-// contains an out-of-memory event if it did not fit. The banner's button calls `make_it_fit`.
+// Returns nullopt if the run fits or the GPU's memory is unknown. Also returns nullopt for a
+// recording: if it did not fit, it contains an out-of-memory event. The banner's button calls
+// `make_it_fit`.
 std::optional<Banner::Message> FitBanner(const Digest& digest, std::function<void()> make_it_fit);
 
 }  // namespace vramscope::ui

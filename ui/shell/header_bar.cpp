@@ -25,8 +25,8 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kTitleWidth = 420;  // maximum
-// The chip of unused memory is hidden below this number of bytes.
+constexpr int kTitleWidth = 420;  // maximum width in pixels
+// The chip of unused memory is hidden if fewer bytes than this are unused.
 constexpr uint64_t kUnusedShown = 1 << 20;
 
 QString Short(uint64_t bytes, int decimals = 2) {
@@ -42,7 +42,7 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->style()->polish(chip);
 }
 
-// Returns the accuracy of a plan's bytes if it was measured, or else what the bytes are based
+// Returns how accurate a plan's bytes are, if this was measured, or else what the bytes are based
 // on.
 QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
   if (const std::optional<run::Evidence> evidence = run::EvidenceOf(info.config))
@@ -142,8 +142,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
   const bool whole = ended || !ours;
   // A snapshot without history has no peak.
   const bool state = info.content == trace::Content::kState;
-  // A snapshot may have statistics but no blocks. It has no chip, because a 0 would be
-  // wrong.
+  // A snapshot may have statistics but no blocks. Then it has no chip, because a 0 would be wrong.
   if (!state || digest.trace->events.size() > 0)
     out.peak = (state   ? QObject::tr("allocated %1")
                 : whole ? QObject::tr("peak %1")
@@ -179,8 +178,8 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.out_of_memory_tip =
         QObject::tr("Click to see what was requested, what was free and what would help");
   }
-  // While a run is in progress, it is known only if it does not fit, not if it fits. If the GPU is
-  // not in the device table, the size of its CUDA context is unknown.
+  // While a run is in progress, it may turn out that it does not fit, but not yet that it fits. If
+  // the GPU is not in the device table, the size of its CUDA context is unknown.
   if (info.device.memory_bytes > 0 && info.device.context_bytes > 0 && reserved > 0 &&
       !digest.recorded() && (whole || !summary.fits)) {
     out.does_fit = summary.fits;
@@ -188,7 +187,7 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     out.fits = summary.fits ? QObject::tr("fits, %1 free").arg(Short(free, 1))
                : summary.headroom_bytes < 0
                    ? QObject::tr("%1 too much").arg(Short(free, 1))
-                   : QObject::tr("does not fit");  // the failed allocation is not included
+                   : QObject::tr("does not fit");  // figures lack the failed allocation
     out.fits_tip = QObject::tr(
                        "The GPU has %1 of memory. The CUDA context and libraries take %2, and the "
                        "caching allocator reserves %3.")
@@ -300,7 +299,7 @@ void HeaderBar::resizeEvent(QResizeEvent* event) {
 }
 
 // Hides the least important parts until the others fit. To avoid flicker during a resize, first
-// decides about all parts, then hides them.
+// decides about all parts, then hides some.
 void HeaderBar::Fit() {
   struct Part {
     QWidget* widget;
@@ -360,8 +359,8 @@ QJsonObject HeaderBar::dumpState() const {
 
 namespace {
 
-// Returns `text` with zero-width spaces in long words, such as paths, because a label breaks lines
-// only at spaces.
+// Returns `text` with zero-width spaces in long words, such as paths, because a label can break
+// lines only at spaces.
 QString Breakable(const QString& text) {
   constexpr int kLongWord = 40;
   QString out;

@@ -1,5 +1,5 @@
-// The line under the menus, with the shown run's name and chips for its state. Also Banner, which
-// shows errors.
+// The line under the menus, with the name of the shown run and chips for its state. Also the class
+// Banner, which shows errors.
 #pragma once
 
 #include <QFrame>
@@ -19,7 +19,7 @@ namespace vramscope::ui {
 class ElidedLabel;
 class WrappedLabel;
 
-// Texts of the chips for a trace. Unknown texts are empty.
+// The texts of the chips for a trace. The texts of unknown facts are empty.
 struct ChipTexts {
   QString title, subtitle;
   QString backend, inferred, assumed, device, peak, reserved, unused, fits, out_of_memory;
@@ -27,7 +27,8 @@ struct ChipTexts {
       out_of_memory_tip;
   bool does_fit = true;
   QString unfinished, unfinished_tip;  // texts for a run that did not finish
-  // The shown GPU, and a tool tip that lists all GPUs. Empty unless several GPUs were recorded.
+  // The shown GPU, and a tool tip that lists all GPUs. Both are empty unless several GPUs were
+  // recorded.
   QString gpu, gpu_tip;
   struct Gpu {
     uint8_t device;
@@ -47,7 +48,7 @@ class HeaderBar : public QWidget {
   void setTexts(const ChipTexts& texts);
   void setBusy(const QString& text);  // empty: idle
   QJsonObject dumpState() const;
-  // The bar may become narrow, because it hides the chips that do not fit.
+  // The bar may become narrow, because it hides chips that do not fit.
   QSize minimumSizeHint() const override { return {200, 44}; }
 
  Q_SIGNALS:
@@ -80,7 +81,8 @@ class HeaderBar : public QWidget {
   QToolButton* commands_ = nullptr;
 };
 
-// A message: what happened, where, and what to do next. It stays until it is closed or replaced.
+// Shows a message: what happened, where, and what to do next. A message stays until it is closed or
+// replaced.
 class Banner : public QFrame {
   Q_OBJECT
  public:
@@ -94,10 +96,10 @@ class Banner : public QFrame {
   };
   explicit Banner(QWidget* parent = nullptr);
   void show(const Message& message);
-  // Removes the message if it is of this kind. An empty `kind` removes any message.
+  // Removes the message if it has this kind. An empty `kind` removes any message.
   void clear(const QString& kind = QString());
   QString kind() const { return message_.kind; }  // empty: nothing is shown
-  QJsonObject dumpState() const;                  // empty when nothing is shown
+  QJsonObject dumpState() const;                  // an empty object if nothing is shown
 
  private:
   Message message_;

@@ -28,7 +28,7 @@ QString ShortBytes(uint64_t bytes) {
   return QString::fromStdString(timeline::FormatBytesShort(bytes));
 }
 
-// Returns the text of the first entry, which has no previous result to be compared with.
+// Returns the text of the first entry, which has no previous result that it could be compared with.
 QString FirstText(SourceKind kind) {
   switch (kind) {
     case SourceKind::kPlan:
@@ -81,12 +81,12 @@ HistoryPanel::Row RowOf(const HistoryEntry& entry, const HistoryEntry* before, S
   if (!row.time.isEmpty()) tip << HistoryPanel::tr("The last step took %1").arg(row.time);
   if (!entry.file.empty()) tip << QString::fromStdString(entry.file);
   row.tip = tip.join(QLatin1Char('\n'));
-  // Convert texts that Qt would take for HTML.
+  // Qt would take this text for HTML, so convert it.
   if (Qt::mightBeRichText(row.tip)) row.tip = Qt::convertFromPlainText(row.tip);
   return row;
 }
 
-// Draws a flag, like the ruler's flags, and the number of notes.
+// Draws a flag, like those on the ruler, and the number of notes.
 void Flag(int notes, const timeline::Theme& theme, QPainter* painter, QRect* in) {
   constexpr int kPennant = 8, kPole = 11;
   const QString text = QString::number(notes);
@@ -187,7 +187,7 @@ QSize HistoryDelegate::sizeHint(const QStyleOptionViewItem&, const QModelIndex&)
   return {100, kEntryHeight};
 }
 
-// Draws two lines. The first has the change and the time of day, the second has the figures.
+// Draws two lines: the first with the change and the time of day, the second with the figures.
 void HistoryDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option,
                             const QModelIndex& index) const {
   const HistoryPanel::Row& row = model_->rows()[static_cast<size_t>(index.row())];

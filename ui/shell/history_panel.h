@@ -1,6 +1,6 @@
 // The history of the shown document. Each result has a row: what was changed, the allocated and
 // reserved peaks, the step time and the time of day. A click shows the result. Dragging a row onto
-// another one compares the two. C compares the selected row with the current result.
+// another row compares the two results. C compares the selected row with the current result.
 //
 //   auto* panel = new HistoryPanel;
 //   connect(panel, &HistoryPanel::chosen, this, &MainWindow::showEntry);
@@ -37,7 +37,7 @@ class HistoryPanel : public QWidget {
   struct Row {
     QString change, clock, allocated, reserved, time, difference, tip;
     int notes = 0;     // number of notes on the result
-    int64_t less = 0;  // difference in bytes; < 0: less than before
+    int64_t less = 0;  // difference from the previous result in bytes; < 0: less memory
     bool current = false;
     friend bool operator==(const Row&, const Row&) = default;
   };

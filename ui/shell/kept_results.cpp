@@ -47,7 +47,7 @@ absl::StatusOr<QString> StoredResults::NewPath(const QString& name) const {
   for (int i = 1; i <= kTries; ++i) {
     const QString path =
         i == 1 ? base + QStringLiteral(".trace") : QStringLiteral("%1-%2.trace").arg(base).arg(i);
-    // Create the file now, because another window may choose a name in the same second.
+    // Create the file now, because another window may choose a name in the same second as this one.
     QFile file(path);
     if (file.open(QIODevice::WriteOnly | QIODevice::NewOnly)) return path;
     if (!file.exists())

@@ -1,9 +1,10 @@
-// The folder in which the window saves results of programs and of runs on a GPU, because it cannot
-// compute these again. It keeps the newest kMostResults results, up to kMostBytes in total.
+// The folder in which the window saves the results of programs and of runs on a GPU, because it
+// cannot compute these results again. The folder keeps the newest kMostResults results, up to
+// kMostBytes in total.
 //
 //   StoredResults kept(StoredResults::DefaultFolder());
 //   ASSIGN_OR_RETURN(QString path, kept.NewPath("train"));   // .../train-20261126-210312.trace
-//   WriteTraceFile(*trace, path);
+//   WriteTraceFile(*trace, path.toStdString());
 //   kept.Prune();
 //
 // Qt Core only; not thread-safe.
@@ -23,15 +24,17 @@ class StoredResults {
 
   explicit StoredResults(QString folder) : folder_(std::move(folder)) {}
 
-  // $XDG_STATE_HOME/vramscope/results, else ~/.local/state/vramscope/results.
+  // Returns $XDG_STATE_HOME/vramscope/results or, without that variable,
+  // ~/.local/state/vramscope/results.
   static QString DefaultFolder();
 
   const QString& folder() const { return folder_; }
   bool Has(const QString& path) const;
-  // Creates a new, empty file in the folder and returns its path. If necessary, creates the folder,
-  // readable only by its owner.
+  // Creates a new, empty file in the folder and returns its path. If the folder does not exist,
+  // creates it, readable only by its owner.
   absl::StatusOr<QString> NewPath(const QString& name) const;
-  // Removes the oldest results until the limits are met, but never the newest. Returns their paths.
+  // Removes the oldest results until the limits are met, but never the newest result. Returns the
+  // paths of the removed results.
   QStringList Prune() const;
 
  private:

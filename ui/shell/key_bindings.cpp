@@ -99,7 +99,7 @@ KeyBindings::Keys KeyBindings::defaultsOf(const QString& id) const {
 KeyBindings::Keys KeyBindings::keysOf(const QString& id) const {
   if (const auto own = own_.find(id); own != own_.end()) return own.value();
   Keys keys = defaultsOf(id);
-  // Remove the default keys that the user has given to another command.
+  // From the default keys, remove those that the user has given to another command.
   keys.removeIf([&](const QKeySequence& key) {
     return std::any_of(own_.begin(), own_.end(),
                        [&](const Keys& other) { return other.contains(key); });
@@ -145,7 +145,7 @@ void KeyBindings::Apply() {
   Q_EMIT keysChanged();
 }
 
-// Saves the keys before they take effect, so that the file always has the keys in effect.
+// Saves the keys before they take effect, so that the file never lacks keys that are in effect.
 absl::Status KeyBindings::Change(QMap<QString, Keys> own) {
   if (!error_.isEmpty()) return Refused(error_);
   QDir().mkpath(QFileInfo(file_).absolutePath());

@@ -23,7 +23,7 @@ QString KeysText(const KeyBindings::Keys& keys) {
   return texts.join(QStringLiteral(", "));
 }
 
-// Returns whether the canvas itself handles this key while it has the focus.
+// Returns whether this is a key that the canvas itself handles while it has the focus.
 bool IsOfCanvas(const QKeySequence& key) {
   if (key.count() != 1) return false;
   const QKeyCombination first = key[0];
@@ -45,7 +45,7 @@ void KeyEdit::setKey(const QKeySequence& key) {
   Q_EMIT keyChanged();
 }
 
-// Also receives keys that are shortcuts of the window's commands.
+// Also receives keys that are shortcuts of the window's commands, instead of the commands.
 bool KeyEdit::event(QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     event->accept();
@@ -72,7 +72,7 @@ void KeyEdit::keyPressEvent(QKeyEvent* event) {
     default:
       break;
   }
-  // Store a key such as "?" without Shift, because only some keyboards need Shift to type it.
+  // Store a key such as "?" without its Shift, because only some keyboards need Shift to type it.
   const QString text = event->text();
   if (!text.isEmpty() && text[0].isPrint() && !text[0].isLetter() && !text[0].isSpace())
     held &= ~Qt::ShiftModifier;
@@ -206,7 +206,8 @@ QString KeysPage::Chosen() const {
              : QString();
 }
 
-// Updates the buttons and the text. The text names the command that has the pressed key now.
+// Updates the buttons and the text. The text names the command to which the pressed key belongs
+// now.
 void KeysPage::ShowChosen() {
   const QString id = Chosen();
   const QKeySequence key = edit_->key();

@@ -1,5 +1,5 @@
 // The settings page that assigns keys to commands. It lists all commands, captures the next pressed
-// key in a field, names the command that has this key now, and can restore the defaults.
+// key in a field, names the command to which this key belongs now, and can restore the defaults.
 #pragma once
 
 #include <QKeySequence>
@@ -50,7 +50,7 @@ class KeysPage : public QWidget {
   void ShowChosen();
   QString Chosen() const;  // empty: none
   QString NameOf(const QString& id) const;
-  void Set(bool beside);  // `beside`: adds the key; otherwise the key replaces the others
+  void Set(bool beside);  // `beside`: adds the key to the others; otherwise replaces the others
   void Say(const absl::Status& status, const QString& done);
 
   const ActionRegistry& registry_;

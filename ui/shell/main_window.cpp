@@ -214,8 +214,8 @@ MainWindow::~MainWindow() {
   session_file_->flush();
   loader_->cancel();
   compare_loader_->cancel();
-  // These objects emit signals when they are destroyed. The signals must not reach a half-destroyed
-  // window, so destroy or disconnect the objects here.
+  // These objects emit signals during their destruction. The signals must not reach a partly
+  // destroyed window, so destroy or disconnect the objects here.
   download_.reset();
   worker_->disconnect(this);
   if (gpu_worker_ != nullptr) gpu_worker_->disconnect(this);
@@ -262,7 +262,7 @@ void MainWindow::BuildDocks() {
   controls_->addWidget(Scrolling(controls));
   controls_->addWidget(Scrolling(recording_));
   controls_->addWidget(Scrolling(program_));
-  // In the order of ControlsPage.
+  // The tabs are in the order of ControlsPage.
   controls_tabs_ = new QTabBar;
   controls_tabs_->setObjectName(QStringLiteral("controlsTabs"));
   controls_tabs_->setDrawBase(false);
@@ -301,7 +301,7 @@ void MainWindow::BuildDocks() {
   breakdown_dock_ = dock(tr("Breakdown"), "breakdownDock", right, Qt::RightDockWidgetArea);
   breakdown_dock_->setMinimumWidth(DockLayout::kBreakdownLeast);
   tables_dock_ = dock(tr("Tables"), "tablesDock", tabs_, Qt::BottomDockWidgetArea);
-  // The minimum is smaller than some pages need, because the canvas is more important.
+  // The minimum size is smaller than some pages need, because the canvas is more important.
   tabs_->setMinimumSize(DockLayout::kTablesLeastWidth, DockLayout::kTablesLeast);
 }
 
@@ -312,8 +312,8 @@ void MainWindow::ConnectPanels() {
           [this] { actions_.Find(QStringLiteral("run.model"))->trigger(); });
   connect(techniques_, &TechniquePanel::configEdited, this, &MainWindow::editConfig);
   connect(techniques_, &TechniquePanel::searched, savings_, &SavingsPlanner::prefer);
-  // Give the canvas the focus, so that its keys work, and so that Ctrl+Z undoes the toggle instead
-  // of text in the search field.
+  // Give the canvas the focus. Then its keys work, and Ctrl+Z undoes the toggle instead of text in
+  // the search field.
   connect(techniques_, &TechniquePanel::switchedByMouse, this, [this] { timeline_->setFocus(); });
   const auto refuse = [this](const QString& why) {
     banner_->show(
@@ -327,7 +327,7 @@ void MainWindow::ConnectPanels() {
   connect(savings_, &SavingsPlanner::saving, techniques_, &TechniquePanel::setSaving);
 #ifdef __GLIBC__
   // Without LibTorch, the savings are read from a dozen sample runs, which are freed afterwards.
-  // Return that memory to the system, because later allocations are smaller.
+  // Return their memory to the system, because later allocations are smaller and would not need it.
   connect(savings_, &SavingsPlanner::finished, this, [this] {
     if (!can_plan_) malloc_trim(0);
   });

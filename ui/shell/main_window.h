@@ -1,5 +1,6 @@
-// The window. Documents (plans, runs, opened traces) are in tabs. The active document is in the
-// middle. Controls and history are on the left, breakdown and selection on the right, tables below.
+// The window. Documents (plans, runs, opened traces) are in tabs, and the active document is in the
+// middle. Controls and history are on the left, breakdown and selection on the right, and tables
+// below.
 //
 //   MainWindow window({.worker_program = FindWorker()});
 //   window.show();
@@ -102,23 +103,23 @@ struct ProgramEnd;
 struct SavedDocument;
 struct SavedSession;
 
-// Options for the case that LibTorch is not installed.
+// Options for a window that may lack LibTorch.
 struct SetupOptions {
   std::function<setup::LibTorch()> find_libtorch = {};  // empty: the worker uses its own LibTorch
-  QString samples_folder = {};  // sample runs, shown if nothing can be planned
+  QString samples_folder = {};  // folder of sample runs, shown if nothing can be planned
   DownloadOptions download = {};
 };
 
 struct MainWindowOptions {
   QString worker_program;
-  QString vramscope = {};  // path of the program that plans programs; empty: FindVramscope()
-  QString settings_file;   // empty: the user's own file
-  // Where to save results (kept_results.h). If empty, next to settings_file or in the user's
-  // folder.
+  QString vramscope = {};  // path of `vramscope`, which plans programs; empty: FindVramscope()
+  QString settings_file;   // path of the settings; empty: the user's own settings
+  // The folder in which results are saved (kept_results.h). If it is empty, they are saved next to
+  // settings_file or, without that, in the user's folder.
   QString state_folder = {};
-  bool savings = true;     // plan what techniques would save
+  bool savings = true;     // whether to plan what techniques would save
   OpenFunction open = {};  // empty: importers::OpenTraceFile
-  bool cache = true;       // show earlier plans from the cache
+  bool cache = true;       // whether to show earlier plans from the cache
   // Returns the folders of CUDA's libraries for a run on this computer's GPU, or an error if no run
   // is possible. Called on a pool thread.
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
@@ -131,15 +132,16 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(const MainWindowOptions& options);
   ~MainWindow() override;
 
-  // Plans a configuration and shows the plan. If the active document is not a plan, opens a new
-  // document, so that its result is not lost. editConfig() also adds an undo step.
+  // These functions plan a configuration and show the plan. If the active document is not a plan,
+  // they open a new document, so that the active document's result is not lost. editConfig() also
+  // adds an undo step.
   void runConfig(const run::RunConfig& config);
   void editConfig(const run::RunConfig& config);
   const run::RunConfig& config() const { return documents_.active().config; }
   void undo();
   void redo();
 
-  // Documents: their tabs, and the history of the active document.
+  // Functions for documents: their tabs, and the history of the active document.
   const DocumentList& documents() const { return documents_; }
   void newPlan();  // opens a plan with the settings of the active document
   void showDocument(DocumentId id);
@@ -148,14 +150,14 @@ class MainWindow : public QMainWindow {
   void showEntry(size_t entry);  // index in the history
   void compareEntries(size_t shown, size_t with);
   // Restores the documents that were open when an earlier window was killed or closed. Returns
-  // false if there are none, or if the user declines.
+  // false if there are no such documents, or if the user declines.
   bool restoreAtStart();
   void restoreDocuments();
-  bool sessionStored() const;              // whether the open documents are saved
+  bool sessionStored() const;              // whether the open documents have been saved
   void saveSettings(const QString& path);  // writes the controls' settings as a run.json
 
-  // Downloads LibTorch, which is needed to plan the built-in models. A button also calls
-  // this.
+  // Downloads LibTorch, which is needed to plan the built-in models. The window also has a button
+  // for this.
   void downloadLibTorch();
   bool canPlan() const { return can_plan_; }
 
@@ -167,16 +169,17 @@ class MainWindow : public QMainWindow {
   void openFiles(const QStringList& paths);
   void compareWith(const QString& path);  // the file becomes the baseline of the shown run
   void openModelConfig(const QString& path);
-  void openDeviceFile(const QString& path);  // applied to the run or program in the controls
+  void openDeviceFile(const QString& path);  // sets the device of the run or program shown
   void chooseDevice();
   // Opens the page for a user's program and fills in this script. Does not start it.
   void openProgram(const QString& script = QString());
-  void startProgram();  // runs the program on the page with its settings, as a real process
+  void startProgram();  // starts the page's program with its settings, as a real process
   void stopProgram();
   // Plans the program for `device`, and compares the new plan with the shown plan.
   void programAgainOn(const QString& device);
-  // Plans `request`, a variant of the program `base`, in a separate document. Its baseline is the
-  // result of `base`. If the document already exists, shows it. `variant` says what differs.
+  // Plans `request`, a variant of the program `base`, in a separate document whose baseline is the
+  // result of `base`. If that document already exists, shows it. `variant` describes how `request`
+  // differs from `base`.
   void planProgramBeside(const program::Request& request, const program::Request& base,
                          const QString& variant);
   // Shows the tab of the program that is running or has ended, if another tab is shown.
@@ -184,20 +187,19 @@ class MainWindow : public QMainWindow {
   // Opens a part of a recording: one device, a range of entries, or a range of time.
   void openPart(const QString& path, const importers::OpenOptions& part);
   // Each of these functions reports its result in the status bar or the banner. Long writes show
-  // progress in the status bar. If they are cancelled, an existing file stays unchanged.
+  // progress in the status bar. If a write is cancelled, an existing file stays unchanged.
   void saveTrace(const QString& path);
   void exportChrome(const QString& path);
-  // Writes the format that the suffix selects. For .html: a report (with the baseline if one is
-  // pinned). For .png, .pdf and .svg: the timeline as shown. For .csv: the allocations.
+  // Writes the format that the suffix selects: .html: a report (with the baseline if one is
+  // pinned); .png, .pdf, .svg: the displayed timeline; .csv: the allocations.
   void exportAs(const QString& path);
-  // Cancels all runs (also of programs), reads, writes and replays, without asking.
+  // Without asking, cancels all runs (including those of programs), reads, writes and replays.
   void cancelAll();
-  void openPage(const QString& id);        // a name of pageNames(); others are ignored
+  void openPage(const QString& id);        // `id`: a name in pageNames(); other names are ignored
   void openSettings(const QString& page);  // "appearance", "keys"
   // Starts a tour of five steps. The tour uses the current run, or a sample run if there is none.
   void startTour();
-  // Starts the tour if the program has never been started before. Returns whether the tour is
-  // opening a file.
+  // Starts the tour if it was never shown before. Returns whether the tour opens a file.
   bool offerTour();
   Tour* tour() const;  // null: no tour is in progress
   KeyBindings* keyBindings() const { return keys_; }
@@ -205,18 +207,18 @@ class MainWindow : public QMainWindow {
   void openTechniques(const QString& words);
   QStringList pageNames() const;  // "phases", "allocations", "compare", "fragmentation", ...
 
-  // `remember`: stores the choice for the next start.
+  // `remember`: whether to store the choice for the next start.
   void setThemeChoice(ThemeChoice choice, bool remember = true);
-  static QString storedLanguage();  // the language last chosen; empty: never chosen
-  static int storedUiScale();       // the scale last chosen, in percent
+  static QString storedLanguage();  // the language chosen last; empty: none was ever chosen
+  static int storedUiScale();       // the scale that was chosen last, in percent
   // Whether the user closed the window to restart the program.
   bool restartRequested() const { return restart_; }
-  // Changes the language of the open window. `remember`: stores it for the next start.
+  // Changes the language of the open window. `remember`: whether to store it for the next start.
   void setLanguage(Language language, bool remember = true);
-  // Shows this GPU of a recording of several GPUs.
+  // Shows this GPU. The shown trace must be a recording of several GPUs.
   void showDevice(uint8_t device);
-  bool busy() const;     // something is running, or being read, written or digested
-  bool settled() const;  // not busy, savings known, the canvas drawn
+  bool busy() const;     // whether something is running, or is being read, written or digested
+  bool settled() const;  // whether busy() is false, the savings are known, and the canvas is drawn
   void settleCanvas();
   // Reports that an action threw an exception on the UI thread, for example if memory ran out.
   void showInternalFailure(const absl::Status& status);
@@ -243,13 +245,14 @@ class MainWindow : public QMainWindow {
   NotesPage* notesPage() const { return notes_page_; }
   NoteStore* noteStore() const { return notes_; }
   bool partial() const { return session().partial(); }  // the shown trace is incomplete so far
-  bool programBehind() const;                           // a program runs in a tab that is not shown
+  bool programBehind() const;                           // a program runs in another tab
   const StoredResults& storedResults() const { return kept_; }
-  // Returns the file name that the Save dialog (suffix "trace") or Export dialog ("json") proposes.
+  // Returns the file name that the Save dialog (suffix "trace") or the Export dialog (suffix
+  // "json") proposes.
   QString proposedName(const QString& suffix) const;
 
  Q_SIGNALS:
-  void timelineShown();                         // a new trace is drawn; the panels follow
+  void timelineShown();                         // a new trace is drawn, but not yet the panels
   void documentShown();                         // a new trace is in the canvas and the panels
   void failed(const QString& reason);           // a requested action failed
   void setupEnded(bool ok);                     // downloadLibTorch() has ended
@@ -267,7 +270,8 @@ class MainWindow : public QMainWindow {
  private:
   struct Writing;
 
-  // main_window.cpp: layout of the parts.
+  // The following members are grouped by the file that defines them. main_window.cpp: layout of the
+  // parts.
   void BuildDocks();
   void BuildTables();
   // main_window_notes.cpp
@@ -279,23 +283,23 @@ class MainWindow : public QMainWindow {
   void BeginNote(qint64 time_ns, const std::optional<query::Thing>& thing);
   void ChangeNotes(const QString& what, NoteList after);
   void RevealNote(const Note& note);
-  void CountNotes();  // updates the number of notes in the history
+  void CountNotes();  // updates the number of notes in the history entry
   void KeepRange();
-  QString WhyNoNotes() const;  // empty: notes can be added
+  QString WhyNoNotes() const;  // an empty text: notes can be added
   // main_window_measure.cpp
   void ConnectMarks();
   void AddMeasureActions();
   void SetMark(size_t mark);
   // main_window_find.cpp
   void AddFindActions();
-  // main_window_pages.cpp: kernels, search.
+  // main_window_pages.cpp: the pages for kernels and search.
   void BuildPages();
   void ConnectPages();
   // main_window_studies.cpp
   void BuildStudies(const QString& vramscope, const QString& worker);
   void ConnectProgramStudies();
   void FindToggles();
-  void ShowStudies();  // shows the studies of the program on the left, or of the model
+  void ShowStudies();  // shows the studies of the left side's program or model
   bool CanStudy(const QStackedWidget* pages) const;
   void MakeItFit();
   void DrawWaterfall();
@@ -320,7 +324,7 @@ class MainWindow : public QMainWindow {
   void ExportReportDialog();
   void ExportImageDialog();
   void ShowAbout();
-  void WarnOfFonts();  // if no font has the language's characters
+  void WarnOfFonts();  // shows a warning if no font has the language's characters
   // main_window_document.cpp: runs and the shown result. main_window_baseline.cpp: the baseline.
   void SetConfig(const run::RunConfig& config);
   // main_window_setup.cpp
@@ -347,7 +351,7 @@ class MainWindow : public QMainWindow {
   void ShowOnCanvas(bool animate, bool goes_on);
   void ShowFailed(const QString& title, const QString& why, const QString& next);
   void FocusPage();
-  void ShowBesideCanvas();  // updates panels, tables, header and title to what the canvas shows
+  void ShowBesideCanvas();  // updates panels, tables, header and title to match the canvas
   // Whether the shown trace may still become longer.
   bool ShownGoesOn() const {
     return run_tag_ != 0 || loader_->busy() || (RunsToKeep() && !programBehind());
@@ -378,15 +382,15 @@ class MainWindow : public QMainWindow {
   void AddDocumentActions();
   void KeepView();
   void Entered();
-  void MakeActive(DocumentId id);  // switches everything but the canvas to the document
-  void ShowActive();  // shows the active document's result, or its state if there is none
+  void MakeActive(DocumentId id);  // makes the document active everywhere except on the canvas
+  void ShowActive();  // shows the active document's result or, if there is none, its state
   void Reload(Document& of);
-  void PlanInFront();                           // activates a plan for the shown document
+  void PlanInFront();                           // makes a plan for the shown document active
   void PlanWith(const run::RunConfig& config);  // calls PlanInFront(), then changes the settings
   void CloseNow(DocumentId id);
   void ReleaseHidden();
   void RefreshTabs();
-  void ShowResult(size_t at);  // of the history, from its file
+  void ShowResult(size_t at);  // shows the result of history entry `at` from its file
   void Apply(const UndoStep& step, bool back);
   bool CanUndo() const { return doc().undo.next_undo() != nullptr; }
   bool CanRedo() const;
@@ -429,11 +433,13 @@ class MainWindow : public QMainWindow {
   void ProgramToggled(const program::Request& before);
   bool WaitsForProgram(const UndoStep& step, bool back);
   void UndoAtEnd(DocumentId ended);
-  const program::Request& ProgramInForm() const;  // of the active document, as the form has it
+  // Returns the active document's request if the form shows another program, or else the form's
+  // request.
+  const program::Request& ProgramInForm() const;
   void ReturnToProgram(const program::Request& request);
   // main_window_watch.cpp
   void BuildWatch();
-  void WatchProgram();  // watches the current program's files if the page is set to
+  void WatchProgram();  // watches the current program's files if this is switched on on the page
   void PlanSaved();
   void ShowPartialTrace(const std::shared_ptr<const trace::Trace>& trace);
   void ProgramEnded(const ProgramEnd& end);
@@ -441,7 +447,7 @@ class MainWindow : public QMainWindow {
   // main_window_keeping.cpp
   QString ScriptName() const;
   void LeavePlans();
-  // `folder` is kept alive until the trace is saved.
+  // Saves a result automatically. `folder` stays alive until the trace is saved.
   void KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name,
                   std::shared_ptr<const void> folder = {});
   void ReportNotStored(std::shared_ptr<const trace::Trace> trace, const QString& name,
@@ -457,7 +463,8 @@ class MainWindow : public QMainWindow {
   // main_window_writing.cpp
   QString AskForSaveName(const QString& title, const QString& filter, const QString& suffix,
                          const QString& proposed);
-  // A function that writes a format other than .trace. If it is empty, a .trace is written.
+  // A function that writes a format other than .trace. If it is empty, the .trace format is
+  // written.
   using Producer = std::function<absl::Status(const trace::Trace&, std::ostream&)>;
   void WriteFile(const QString& path, const Producer& produce);
   void Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
@@ -465,9 +472,9 @@ class MainWindow : public QMainWindow {
   bool RefusesToWrite(const QString& path);
   void CancelOtherWrites();
   void ShowProgress();
-  // main_window_document.cpp again
+  // More functions of main_window_document.cpp.
   void FocusCanvas();
-  void Say(const QString& text);  // status bar and log
+  void Say(const QString& text);  // shows the text in the status bar and adds it to the log
   void SetBusy(const QString& text);
   void SelectionChanged(trace::AllocationId id);
   void ShowSelected();
@@ -489,13 +496,13 @@ class MainWindow : public QMainWindow {
   QString worker_program_;
   SetupOptions setup_;
   bool can_plan_ = true;
-  std::shared_ptr<const setup::Samples> samples_;  // set while nothing can be planned
+  std::shared_ptr<const setup::Samples> samples_;  // null if configurations can be planned
   SetupPanel* setup_panel_ = nullptr;
   std::unique_ptr<TorchDownload> download_;
-  WorkerClient* worker_ = nullptr;      // worker for plans
-  WorkerClient* gpu_worker_ = nullptr;  // set during a run on this computer's GPU
+  WorkerClient* worker_ = nullptr;      // the worker for plans
+  WorkerClient* gpu_worker_ = nullptr;  // worker for a run on this computer's GPU; null: no run
   QString gpu_run_;                     // the model of the run on the GPU
-  WorkerClient* running_ = nullptr;     // the worker (one of these two) of run_tag_
+  WorkerClient* running_ = nullptr;     // worker_ or gpu_worker_: the worker of the run run_tag_
   QString lost_;                        // how the worker was lost, until a new one replaces it
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries_;
   Jobs finding_gpu_libraries_;  // finds the libraries before a run on the GPU
@@ -503,22 +510,23 @@ class MainWindow : public QMainWindow {
   quint64 run_tag_ = 0;  // tag of the run in progress; 0: none
   quint64 gpu_tag_ = 0;  // tag of the run on the GPU
   QElapsedTimer since_run_;
-  bool say_time_ = false;  // the time that the last run took has not been shown yet
+  bool say_time_ = false;  // the duration of the last run has not been shown yet
   QTimer busy_delay_;
   QString busy_text_;
 
   bool savings_due_ = false;  // the savings will be requested soon
   double run_fraction_ = -1;  // progress of the run; < 0: unknown
   static constexpr uint64_t kComparison = UINT64_MAX;
-  Jobs digests_;  // key: id of the document; kComparison: the baseline
+  Jobs digests_;  // key: a document's id; kComparison for the digest of the baseline
   QElapsedTimer since_digest_;
-  QTimer panels_due_;         // updates the panels soon after the canvas, during a run
-  DocumentId comparing_ = 0;  // the document for which the baseline is being read
-  // true while a restored document's baseline is read, which must not open the comparison page
+  QTimer panels_due_;         // during a run, updates the panels soon after the canvas
+  DocumentId comparing_ = 0;  // the document whose baseline is being read
+  // true while the baseline of a restored document is being read, which must not open the
+  // comparison page
   bool comparing_quietly_ = false;
   SessionFile* session_file_ = nullptr;
   QTimer store_due_;
-  std::unique_ptr<SavedSession> left_session_;  // left by an earlier window
+  std::unique_ptr<SavedSession> left_session_;  // the documents that an earlier window left
   // Folders of the programs in left_session_.
   std::vector<std::shared_ptr<program::ScratchFolder>> left_folders_;
   Jobs recoveries_;  // reads left_folders_
@@ -527,7 +535,8 @@ class MainWindow : public QMainWindow {
   FileLoader* compare_loader_ = nullptr;
   DocumentId loading_ = 0;  // the document whose file is being read or digested
   QStringList to_open_;     // files to open next
-  // The file to open when the file that is being loaded has been shown, and is the baseline.
+  // The file to open after the file that is being loaded. The latter is shown first, and becomes
+  // the baseline.
   QString next_file_;
   std::vector<std::shared_ptr<Writing>> writing_;  // the status bar shows the last one's progress
   Jobs writes_;
@@ -539,26 +548,28 @@ class MainWindow : public QMainWindow {
   DocumentTabs* document_tabs_ = nullptr;
   HistoryPanel* history_ = nullptr;
   timeline::TimelineWidget* timeline_ = nullptr;
-  QStackedWidget* controls_ = nullptr;  // ControlsPage
+  QStackedWidget* controls_ = nullptr;  // one page for each ControlsPage
   QTabBar* controls_tabs_ = nullptr;
   RecordingPanel* recording_ = nullptr;
   ProgramPanel* program_ = nullptr;
   ProgramRunner* runner_ = nullptr;
   FileWatch* watch_ = nullptr;
-  QStringList saved_files_;    // saved, and not planned again yet
-  DocumentId program_id_ = 0;  // document of the current or last program
-  // The document whose program is undone or redone when its plan has stopped, or 0.
+  QStringList saved_files_;    // files of the program that were saved, and not planned again yet
+  DocumentId program_id_ = 0;  // the document of the current or last program
+  // The document whose program is undone or redone as soon as its running plan has stopped. 0:
+  // none.
   DocumentId undo_at_end_ = 0, redo_at_end_ = 0;
-  DocumentId gpu_run_id_ = 0;  // document of the current or last run on this computer's GPU
-  // The documents to compare when compare_later_with_ has been computed or read.
+  DocumentId gpu_run_id_ = 0;  // the document of the current or last run on this computer's GPU
+  // Two documents to compare as soon as the result of compare_later_with_ has been computed or
+  // read.
   DocumentId compare_later_ = 0, compare_later_with_ = 0;
   StoredResults kept_;
   Jobs keeping_;       // saves results
-  QString kept_path_;  // file and trace of the last saved result
+  QString kept_path_;  // kept_path_, kept_trace_: file and trace of the result saved last
   std::shared_ptr<const trace::Trace> kept_trace_;
-  std::shared_ptr<const trace::Trace> unkept_;  // a result that could not be saved
+  std::shared_ptr<const trace::Trace> unkept_;  // the result that could not be saved
   QString unkept_name_;
-  bool closing_ = false;  // the window closes as soon as nothing would be lost
+  bool closing_ = false;  // the window closes as soon as no result would be lost
   QTimer stop_again_;
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;
@@ -567,14 +578,14 @@ class MainWindow : public QMainWindow {
   SelectionPanel* selection_ = nullptr;
   QTabWidget* tabs_ = nullptr;
   ExplainPanel* explain_ = nullptr;
-  std::vector<StudyPage*> studies_;  // all pages below
+  std::vector<StudyPage*> studies_;  // all study pages below
   ProgramFitPage* program_fit_ = nullptr;
   ProgramWaterfallPage* program_waterfall_ = nullptr;
   VaryPage* vary_ = nullptr;
-  // Each stack has two pages: the study of a model, and the study of a program.
+  // Each of these stacks has two pages: the study of a model, and the same study of a program.
   QStackedWidget* fit_pages_ = nullptr;
   QStackedWidget* waterfall_pages_ = nullptr;
-  CommandRunner* toggle_search_ = nullptr;  // what the toggles of the program save
+  CommandRunner* toggle_search_ = nullptr;  // finds what the toggles of the program would save
   FitPage* fit_ = nullptr;
   WaterfallPage* waterfall_ = nullptr;
   ExperimentsPage* experiments_ = nullptr;
@@ -592,13 +603,13 @@ class MainWindow : public QMainWindow {
   QDockWidget* tables_dock_ = nullptr;
   DockLayout layout_;
   QLabel* status_ = nullptr;
-  QString message_;               // the last text of Say()
+  QString message_;               // the text of the last Say()
   bool computing_shown_ = false;  // status_ shows that memory use is computed, instead of message_
   QProgressBar* progress_ = nullptr;
   QToolButton* cancel_ = nullptr;
   bool showing_state_ = false;  // the shown document is a snapshot without history
   bool ran_out_ = false;        // the shown recording ran out of memory
-  QString lanes_;               // the last settings of the tracks on the canvas
+  QString lanes_;               // the settings of the tracks on the canvas, before the next change
 };
 
 }  // namespace vramscope::ui

@@ -296,7 +296,7 @@ void MainWindow::AddViewActions() {
   for (const Language language : Languages())
     actions_.Add({.id = QStringLiteral("view.language.") + LanguageName(language),
                   .menu = menu,
-                  .text = LanguageTitle(language),  // the name in the language itself
+                  .text = LanguageTitle(language),  // each language is named in the language itself
                   .run = [this, language] { setLanguage(language); },
                   .checked = [language] { return CurrentLanguage() == language; },
                   .separator_before = language == Languages().front(),
@@ -509,7 +509,7 @@ void MainWindow::AddRunActions() {
   }
 }
 
-// Returns the table that has the focus, else the first visible table.
+// Returns the table that has the focus or, if none has it, the first visible table.
 TableView* MainWindow::TableInFront() const {
   TableView* found = nullptr;
   for (TableView* table : tabs_->currentWidget()->findChildren<TableView*>())

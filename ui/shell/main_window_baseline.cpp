@@ -1,4 +1,5 @@
-// The commands of the baseline: pin it, draw it behind the shown run, and swap it with that run.
+// The commands for the baseline: pin it, draw it behind the shown run, and swap it with the shown
+// run.
 #include <QDateTime>
 
 #include "profiler/trace/processes.h"
@@ -15,8 +16,8 @@ void MainWindow::UpdateBaseline() {
   if (ghost == nullptr || ghost == session().shown() || session().shown() == nullptr) {
     timeline_->setBaselineTrace(nullptr);
   } else {
-    // Label it with the baseline's name. If the baseline is another GPU of the same run, use the
-    // name of that GPU.
+    // Label it with the baseline's name. If it is another GPU of the shown run, use the name of
+    // that GPU instead.
     const bool of_this_run = ghost->whole != nullptr && ghost->whole == session().shown()->whole;
     timeline_->setBaselineTrace(
         ghost->trace,
@@ -44,9 +45,9 @@ void MainWindow::SetBaseline(std::shared_ptr<const Digest> digest, const QString
   actions_.Refresh();
 }
 
-// Shows the baseline's document, and makes the document shown before its baseline. If the baseline
-// is an earlier result of the same document, shows that result. The newer result stays in the
-// history.
+// Shows the baseline's document, and makes the document that was shown before its baseline. If the
+// baseline is an earlier result of the same document, shows that result, and the newer result stays
+// in the history.
 void MainWindow::SwapBaseline() {
   const std::shared_ptr<const Digest> now = session().shown(), pinned = session().baseline();
   const std::string file = session().file(), pinned_file = session().baseline_file();
@@ -61,7 +62,7 @@ void MainWindow::SwapBaseline() {
     other->session.SetBaseline(now, file);
     showDocument(other->id());
   } else {
-    digests_.cancel(doc().id());  // a pending digest would replace the wrong result
+    digests_.cancel(doc().id());  // a digest that is still pending would replace the wrong result
     session().SwapBaseline();
     doc().Expect(std::nullopt);
     if (pinned->trace->info.has_config) SetConfig(pinned->trace->info.config);

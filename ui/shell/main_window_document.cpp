@@ -57,17 +57,17 @@
 namespace vramscope::ui {
 namespace {
 
-// Progress is not shown before this time, because most toggles are planned faster.
+// Progress is not shown earlier than this, because most toggles are planned faster.
 constexpr int kBusyDelayMs = 250;
-// Savings are planned after this delay, because the user may toggle again immediately, and because
-// the timeline is still being animated.
+// Savings are planned after this delay, because the user may soon toggle again, and because the
+// timeline is still being animated.
 constexpr int kSavingsDelayMs = 250;
 constexpr int kProgressPollMs = 100;
 constexpr int kPanelsDelayMs = 8;  // half a frame
 // A trace with at most this many events is digested on the UI thread, which is just as fast.
 constexpr uint32_t kDigestInline = 20'000;
 
-// Returns the message without its full stop, because the caller's sentence continues.
+// Returns the message without its full stop, because the caller continues the sentence.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -76,10 +76,10 @@ QString Text(const absl::Status& status) {
 
 struct DigestAndIndexes {
   std::shared_ptr<const Digest> digest;
-  std::shared_ptr<const timeline::TimelineData> indexes;  // null: the canvas builds its own
+  std::shared_ptr<const timeline::TimelineData> indexes;  // null: the canvas builds its own indexes
 };
 
-// Makes the digest and the indexes on a pool thread.
+// Makes the digest and the indexes. To be called on a pool thread.
 DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
                               const std::string& file, std::optional<uint8_t> device,
                               const std::shared_ptr<const Digest>& earlier) {
@@ -92,8 +92,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
   if (several || trace->events.size() + trace->activities.size() >
                      timeline::TimelineWidget::kBuildInBackground)
     return {MakeDigest(trace, file, device), nullptr};
-  // Build the canvas's indexes and the digest in parallel from the same curves. For a larger trace,
-  // the canvas builds the indexes itself, and shows the old trace until they are ready.
+  // Build the canvas's indexes and the digest in parallel, from the same curves. (For a larger
+  // trace, the canvas builds the indexes itself. It shows the old trace until they are ready.)
   const auto curves =
       std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(*trace));
   DigestAndIndexes made;
@@ -102,7 +102,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
       made.digest = MakeDigest(trace, file, device, curves);
       return;
     }
-    // If memory runs out here, the canvas builds the indexes later and reports failures.
+    // If memory runs out here, the canvas builds the indexes later, and reports it if that fails
+    // too.
     trace::CatchStatus([&] {
       made.indexes = timeline::TimelineData::Build(trace, curves);
     }).IgnoreError();
@@ -112,8 +113,8 @@ DigestAndIndexes DigestBeside(const std::shared_ptr<const trace::Trace>& trace,
 
 }  // namespace
 
-// Hiding a track can be undone by Ctrl+Z, because a single key hides it. Folding and resizing have
-// no undo step, because they are easy to change back.
+// Hiding a track is easy to do by accident, with a single key, so Ctrl+Z can undo it. Folding and
+// resizing have no undo step, because they are easy to change back.
 void MainWindow::LanesChanged() {
   const QString before = std::exchange(lanes_, timeline_->laneSettings());
   settings_->setValue(QStringLiteral("lanes"), lanes_);
@@ -139,8 +140,7 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
       config.batch != doc().config.batch || run::SeqText(config) != run::SeqText(doc().config))
     savings_->forget(QStringLiteral("…"), tr("not planned yet"));
   doc().config = config;
-  // If settings change after a run on the GPU, plan them instead of running on the GPU
-  // again.
+  // If settings change after a run on the GPU, plan them. Do not run them on the GPU.
   if (doc().config.backend == run::Backend::kCuda) doc().config.backend = run::Backend::kPlan;
   run_panel_->setConfig(config);
   techniques_->setConfig(config);
@@ -149,7 +149,7 @@ void MainWindow::SetConfig(const run::RunConfig& config) {
 }
 
 void MainWindow::runConfig(const run::RunConfig& config) {
-  next_file_.clear();  // that file was meant for a comparison with the document that is being left
+  next_file_.clear();  // that file was meant for a comparison in the document that is being left
   PlanWith(config);
   PlanOrRecall();
 }
@@ -172,7 +172,7 @@ void MainWindow::PlanOrRecall() {
 }
 
 void MainWindow::RunSucceeded() {
-  // Clear banners about earlier files and errors.
+  // Clear banners that are about earlier files or errors.
   for (const char* kind :
        {"open-failed", "compare-failed", "not-shown", "incomplete-file", "file-warnings"})
     banner_->clear(QLatin1String(kind));
@@ -186,7 +186,7 @@ void MainWindow::RunSucceeded() {
 }
 
 void MainWindow::editConfig(const run::RunConfig& config) {
-  // Check the configuration as the command line does.
+  // Check the configuration as strictly as the command line does.
   const absl::StatusOr<run::RunConfig> checked = run::RunConfigBuilder(config).Build();
   if (!checked.ok()) {
     banner_->show({.kind = "bad-config",
@@ -206,7 +206,7 @@ void MainWindow::editConfig(const run::RunConfig& config) {
   doc().undo.DiscardRedo();
   PlanInFront();
   const std::string change = DescribeChange(before, *checked);
-  // If the plan is new and its settings are from another document, this is its first undo step.
+  // If the plan is new and its settings come from another document, this is its first undo step.
   doc().undo.Push(
       {.text = change, .before = before, .after = *checked, .from = from == doc().id() ? 0 : from});
   doc().Expect(change);
@@ -231,7 +231,7 @@ void MainWindow::ChoosePreset(const QString& name) {
   editConfig(change->config);
   banner_->clear(QStringLiteral("preset-settings"));
   if (change->reset.empty()) return;
-  // Tell the user which settings the preset has changed.
+  // Tell the user which settings have now the preset's default values.
   QString text =
       tr("These settings now have the preset's default values: %1.").arg(list(change->reset));
   if (!change->unchanged.empty())
@@ -245,7 +245,7 @@ void MainWindow::ChoosePreset(const QString& name) {
 }
 
 void MainWindow::FocusCanvas() {
-  // Do not take the focus from a text field, or from the tour, which needs it for its keys.
+  // Do not take the focus away from a text field, or from the tour, which needs it for its keys.
   if (tour_ != nullptr && focusWidget() == tour_) return;
   const QWidget* focus = QApplication::focusWidget();
   if (qobject_cast<const QLineEdit*>(focus) == nullptr &&
@@ -285,7 +285,7 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
   }
   since_digest_.start();
   if (!write_poll_.isActive()) write_poll_.start(kProgressPollMs);
-  // If the trace has grown, digest only the new events.
+  // If the shown trace has only grown, digest only its new events.
   const std::shared_ptr<const Digest> earlier = of.session.partial() ? of.session.shown() : nullptr;
   digests_.Ask(
       [trace = std::move(trace), file, device, earlier] {
@@ -300,7 +300,7 @@ void MainWindow::Digested(Document& of, std::shared_ptr<const trace::Trace> trac
       },
       {.key = of.id(), .dropped = [this] {
          ShowProgress();
-         loader_->previewShown();  // this preview is not shown; allow the next one
+         loader_->previewShown();  // this preview will not be shown, so allow the next one
        }});
 }
 
@@ -309,7 +309,7 @@ void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool par
   SetBusy({});
   ShowProgress();
   loader_->previewShown();
-  if (partial) return;  // a later digest will report the error
+  if (partial) return;  // the digest of a later trace will report the error
   Document& of = *documents_.Find(id);
   if (loading_ == id && !loader_->busy())
     return DocumentNotLoaded(id, QString::fromStdString(of.FileOfResult()), status);
@@ -323,7 +323,8 @@ void MainWindow::NotDigested(DocumentId id, const absl::Status& status, bool par
 }
 
 void MainWindow::showInternalFailure(const absl::Status& status) {
-  // Continue later in the event loop, because a function called here may have thrown the exception.
+  // Continue later in the event loop, because the exception may come from a function that is called
+  // here.
   QTimer::singleShot(0, this, [this, status] {
     SetBusy({});
     banner_->show({.kind = "internal-failure",
@@ -338,7 +339,7 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
   });
 }
 
-// Stores the digest in its document. If the document is active or becomes active, shows it.
+// Stores the digest in its document. Shows it if the document is active or becomes active.
 void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest, bool animate,
                             bool partial) {
   Document* of = documents_.Find(id);
@@ -350,7 +351,7 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
   if (run_tag_ == 0 && !loader_->busy() && (!runner_->busy() || programBehind())) SetBusy({});
   if (of->session.shown()->watched() && id == program_id_)
     program_->setPeak(of->session.shown()->summary.peak.allocated);
-  // A newly opened document becomes active, unless the user has chosen another tab since.
+  // A document that was just opened becomes active, unless the user has chosen another tab since.
   const bool comes = id != doc().id() && id == loading_ && of->opener == doc().id();
   if (id == loading_ && !partial) loading_ = 0;
   if (comes) {
@@ -375,20 +376,21 @@ void MainWindow::ShowDigest(DocumentId id, std::shared_ptr<const Digest> digest,
 void MainWindow::ShowOnCanvas(bool animate, bool goes_on) {
   timeline_->setFailed({}, {});
   timeline_->setDeviceLimit(session().shown()->trace->info.device.memory_bytes);
-  // Set the baseline first, so that the old baseline never determines the scale.
+  // Set the baseline first, so that the previous baseline never determines the scale.
   UpdateBaseline();
   timeline_->setTrace(session().shown()->trace, animate, session().shown()->curves,
                       session().shown()->whole);
-  // Draw the timeline before the panels, because updating the panels takes about as long.
+  // Draw the timeline before updating the panels, which takes about as long.
   timeline_->showNow();
   Q_EMIT timelineShown();
   panels_due_.stop();
   if (!goes_on) return ShowBesideCanvas();
-  // Update the panels after the next frame, because the user may be panning the growing trace.
+  // Update the panels after the next frame, because the user may be panning the timeline of the
+  // growing trace.
   panels_due_.start(kPanelsDelayMs);
 }
 
-// Shows a failure in place of the timeline if the active document has no result.
+// If the active document has no result, shows a failure in place of the timeline.
 void MainWindow::ShowFailed(const QString& title, const QString& why, const QString& next) {
   if (session().shown() != nullptr) return;
   if (timeline_->trace() != nullptr) ShowNothing();
@@ -419,7 +421,7 @@ void MainWindow::ShowBesideCanvas() {
     if (trace.info.has_config && can_plan_ && with_cache_)
       cache_.Put(trace.info.config, session().shown());
     if (doc().source.kind == SourceKind::kPlan) StoreRunSettings();
-    // For a result that is only shown again, do not state how long it took.
+    // If a result is only shown again, do not state how long it took.
     const QString took =
         std::exchange(say_time_, false) ? tr(", in %1 ms").arg(since_run_.elapsed()) : QString();
     Say(tr("%1: %2 events, peak %3%4")
@@ -437,7 +439,7 @@ void MainWindow::ShowBesideCanvas() {
       savings_due_ = false;
     });
   } else if (!partial && with_savings_ && run_tag_ == 0 && !savings_->shows(doc().config)) {
-    // A recording has no savings, and neither has a plan that did not finish.
+    // There are no savings for a recording, or for a plan that did not finish.
     savings_->forget(QStringLiteral("–"),
                      trace.complete || session().from_file()
                          ? tr("Plan this model (Ctrl+R) to see the effects of techniques")

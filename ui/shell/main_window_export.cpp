@@ -43,7 +43,7 @@ void MainWindow::exportAs(const QString& path) {
   const auto& all = exporters::AllExporters();
   if (const auto exporter = std::ranges::find(all, kind, &exporters::ExporterEntry::suffix);
       exporter != all.end()) {
-    // The request shares the ownership of the trace, so the trace exists while it is exported.
+    // The request shares the ownership of the trace, so the trace exists until the export ends.
     exporters::ExportRequest request{.trace = session().shown()->trace, .title = title};
     if (session().baseline() != nullptr && session().baseline() != session().shown()) {
       request.baseline = session().baseline()->trace;

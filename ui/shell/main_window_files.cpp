@@ -30,14 +30,14 @@ namespace vramscope::ui {
 namespace {
 
 constexpr qint64 kMaxJson = 1 << 20;
-// While a file of at least this size is read, the window offers to open only a part of it. The
-// limit for a compressed file is lower.
+// While a file of at least this size is read, the window offers to open only a part of it. For a
+// compressed file, kLargeCompressed applies instead.
 constexpr qint64 kLargeFile = 200 << 20;
 constexpr qint64 kLargeCompressed = 24 << 20;
 constexpr qsizetype kShownWarnings = 3;
 constexpr uint64_t kOutlined = 2'000'000;
 
-// Returns the message without its full stop, because the caller's sentence continues.
+// Returns the message without its full stop, because the caller continues the sentence.
 QString Text(const absl::Status& status) {
   QString text = ToQString(std::string(status.message()));
   while (text.endsWith(QLatin1Char('.'))) text.chop(1);
@@ -51,8 +51,8 @@ bool IsCompressed(const QString& path) {
          path.endsWith(QLatin1String(".zst"), Qt::CaseInsensitive);
 }
 
-// Returns the text of a `.json` file with a configuration; nullopt if the file is a recording, or
-// is too large or unreadable.
+// Returns the text of a `.json` file if it is a configuration. Returns nullopt if it is a
+// recording, or if it is too large or unreadable.
 std::optional<std::string> ConfigurationText(const QString& path) {
   if (!path.endsWith(QLatin1String(".json"), Qt::CaseInsensitive)) return std::nullopt;
   QFile file(path);
@@ -126,7 +126,8 @@ void MainWindow::OpenConfiguration(const QString& path, const std::string& text)
   }
 }
 
-// Returns the document that shows this part of the file, or null if none does or the file changed.
+// Returns the document that shows this part of the file. Null: there is none, or the file has
+// changed since.
 Document* MainWindow::OpenAlready(const QString& path, const importers::OpenOptions& part) {
   return documents_.FindFile(QFileInfo(path).absoluteFilePath().toStdString(), part, StampOf(path));
 }
@@ -157,8 +158,8 @@ void MainWindow::StartLoading(const QString& path, const importers::OpenOptions&
 }
 
 void MainWindow::LoadInto(Document& of, const QString& path, const importers::OpenOptions& part) {
-  // Only one file is read at a time. A read that was in progress is repeated when its document is
-  // shown.
+  // Only one file is read at a time. A read that was in progress is cancelled, and done again when
+  // its document is shown.
   if (Document* before = documents_.Find(loading_); before != nullptr && loader_->busy())
     before->Left();
   loading_ = of.id();
@@ -190,7 +191,7 @@ void MainWindow::LoadInto(Document& of, const QString& path, const importers::Op
 void MainWindow::OpenPartOf(const QString& path) {
   auto* dialog = new OpenPartDialog(path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
-  // Propose the selected range as the part if the shown trace is of this recording.
+  // If the shown trace is from this recording, propose the selected range as the part.
   if (session().shown() != nullptr && ShownFile() == QFileInfo(path).absoluteFilePath()) {
     const auto [begin, end] = timeline_->range();
     const int64_t first = session().shown()->trace->begin_ns();
@@ -201,14 +202,14 @@ void MainWindow::OpenPartOf(const QString& path) {
 }
 
 void MainWindow::Outlined(const std::shared_ptr<const trace::Outline>& outline) {
-  if (outline->events + outline->activities < kOutlined) return;  // a small file opens quickly
+  if (outline->events + outline->activities < kOutlined) return;  // the whole file opens quickly
   timeline_->setOutline(outline);
   Say(tr("%1 contains %2 events, according to the file's index")
           .arg(QFileInfo(loader_->path()).fileName(), Count(outline->events)));
 }
 
 void MainWindow::Preview(const std::shared_ptr<const trace::Trace>& trace) {
-  // Show a preview of what has been read, until the complete trace replaces it.
+  // Show a preview of the part that has been read, until the complete trace replaces it.
   Document* of = documents_.Find(loading_);
   const bool seen = of != nullptr && (of->id() == doc().id() || of->opener == doc().id());
   if (!seen || digests_.busy() || !timeline_->ready() || trace == nullptr ||
@@ -233,8 +234,8 @@ void MainWindow::FileNotLoaded(const QString& path, const absl::Status& status) 
   DocumentNotLoaded(loading_, path, status);
 }
 
-// If the document was new, closes it and shows the document from which it was opened. If it has
-// earlier results, it stays open, so that the user can try again.
+// If the document was newly opened, closes it and shows the document from which it was opened. If
+// it has earlier results, it stays open, so that the user can try again.
 void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const absl::Status& status) {
   to_open_.clear();
   next_file_.clear();
@@ -255,8 +256,8 @@ void MainWindow::DocumentNotLoaded(DocumentId id, const QString& path, const abs
     ShowFailed(tr("Opening was cancelled"), name,
                tr("Open another file with Ctrl+O, or press Ctrl+R to plan a run"));
   } else {
-    // Offer to open a part only if memory ran out. For a damaged file, that would not help, because
-    // the file is shown up to the damage anyway.
+    // Offer to open a part only if memory ran out. For a damaged file, a part would not help,
+    // because the file is shown up to the damage anyway.
     const bool part = status.code() == absl::StatusCode::kResourceExhausted;
     banner_->show(
         {.kind = "open-failed",
@@ -300,7 +301,7 @@ void MainWindow::FileLoaded(const QString& path,
     OpenNext();
 }
 
-// Opens the second of two files as soon as the first file is on the canvas.
+// Opens the second of two files as soon as the first one is on the canvas.
 void MainWindow::OpenNext() {
   if (next_file_.isEmpty() || session().partial()) return;
   const QString path = std::exchange(next_file_, {});
@@ -308,8 +309,7 @@ void MainWindow::OpenNext() {
   OpenOne(path);
 }
 
-// Reads a file and makes it the baseline of the shown run. Another call cancels a read in
-// progress.
+// Reads a file and makes it the baseline of the shown run. Cancels the read of an earlier call.
 void MainWindow::compareWith(const QString& path) {
   if (session().shown() == nullptr || IsScript(path)) {
     openFile(path);
@@ -338,7 +338,8 @@ void MainWindow::ComparisonLoaded(const QString& path,
   recent_.add(path);
   const QString file = QFileInfo(path).absoluteFilePath();
   since_digest_.start();
-  // If the recording has several GPUs, use the same GPU as the shown run, if it is among them.
+  // If the recording has several GPUs, use the GPU that the shown run used, if the recording has
+  // it.
   const auto make = [trace = loaded, name = file.toStdString(),
                      device = session().shown() ? session().shown()->device : std::nullopt] {
     return MakeDigest(trace, name, device);
@@ -383,7 +384,7 @@ void MainWindow::ShowWarnings(const QString& path, const trace::Trace& trace) {
   if (!trace.complete && lines.isEmpty())
     lines << QString::fromStdString(i18n::Shown(program::ShortException(trace.end_message)));
   if (lines.isEmpty()) return;
-  // Begin with the reason why the trace ends.
+  // Move the reason why the trace ends to the front.
   const qsizetype end = lines.indexOf(QString::fromStdString(i18n::Shown(trace.end_message)));
   if (!trace.complete && end > 0) lines.move(end, 0);
   if (lines.front().isEmpty()) lines.front() = tr("the file does not record why the trace ends");

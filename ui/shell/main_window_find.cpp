@@ -1,4 +1,4 @@
-// The commands that find something everywhere or in a table, and go to the next match.
+// The commands that search everywhere or in a table, and go to the next match.
 #include <QAbstractSpinBox>
 #include <QApplication>
 #include <QComboBox>
@@ -77,8 +77,8 @@ void MainWindow::AddFindActions() {
                 .enabled = [this] { return session().shown() != nullptr; }});
 }
 
-// If the focused widget does not use Esc, Esc moves the focus to the timeline, which then gets the
-// keys. A field with text keeps the focus, because leaving the field may apply the text.
+// If the focused widget does not use Esc, Esc moves the focus to the timeline. A field that
+// contains text keeps the focus, because leaving it may apply the text.
 void MainWindow::keyPressEvent(QKeyEvent* event) {
   const QWidget* focus = QApplication::focusWidget();
   const auto* field = qobject_cast<const QLineEdit*>(focus);

@@ -41,7 +41,8 @@ void MainWindow::AddHelpActions() {
                 .shortcuts = HelpKeys({"Ctrl+K", "Ctrl+Shift+P"}),
                 .run = [this] {
                   actions_.Refresh();
-                  // Afterwards, the canvas has the focus, unless the command moves it elsewhere.
+                  // When the palette is closed, the canvas gets the focus, unless the command moves
+                  // it elsewhere.
                   timeline_->setFocus();
                   auto* palette = new CommandPalette(actions_, this);
                   const QPoint at =
@@ -108,7 +109,7 @@ bool MainWindow::offerTour() {
 
 Tour* MainWindow::tour() const { return tour_; }
 
-// Starts the tour with the shown run or, without one, with a sample run in its own tab.
+// Starts the tour. It shows the present run or, if there is none, a sample run in a tab of its own.
 void MainWindow::startTour() {
   settings_->setValue(kTourShown, true);
   if (tour_ != nullptr) tour_->end();

@@ -1,5 +1,6 @@
 // Prevents the loss of results. Programs and runs on a GPU continue while another document is
-// shown. Their results are saved automatically, and the window closes only after that.
+// shown. Their results are saved automatically, and the window does not close before they are
+// saved.
 #include <QCloseEvent>
 #include <QDockWidget>
 #include <QFile>
@@ -23,7 +24,7 @@
 namespace vramscope::ui {
 namespace {
 
-// If a program ignores a signal, a stronger signal follows after this delay.
+// If a program ignores a signal, it gets a stronger signal after this delay.
 constexpr int kStopAgainMs = 4000;
 
 }  // namespace
@@ -32,8 +33,8 @@ QString MainWindow::ScriptName() const {
   return QFileInfo(QString::fromStdString(runner_->request().script)).fileName();
 }
 
-// Called before another document becomes active. Cancels a plan of the embedded loop. The plan is
-// made again when its document is shown. Programs and runs on this computer's GPU continue.
+// Called before another document becomes active. Cancels a plan of the embedded loop, which is made
+// again when its document is shown. Programs and runs on this computer's GPU continue.
 void MainWindow::LeavePlans() {
   if (run_tag_ != 0 && running_ == worker_) doc().Left();
   run_tag_ = 0;  // the result of the plan is no longer awaited
@@ -100,7 +101,7 @@ void MainWindow::SaveUnkept() {
   if (!path.isEmpty()) Write(unkept_, path, {});
 }
 
-// Removes the automatically saved copy of a trace, because the user has saved the trace.
+// Removes the automatically saved copy of a trace that the user has saved.
 void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
                              const QString& path) {
   if (trace == unkept_) {
@@ -117,8 +118,8 @@ void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
 
 bool MainWindow::RunsToKeep() const { return runner_->busy() || gpu_worker_ != nullptr; }
 
-// Asks the user whether to stop a run. It is the program's run if a program is running and `id` is
-// 0 or its document. Otherwise it is the run on the GPU.
+// Asks the user whether to stop a run. The run is the program's if a program is running and `id` is
+// 0 or the program's document. Otherwise it is the run on the GPU.
 bool MainWindow::AskToStop(const QString& question, DocumentId id) {
   const bool program = runner_->busy() && (id == 0 || id == program_id_);
   const QString what =
@@ -144,8 +145,9 @@ void MainWindow::StopRuns() {
   if (gpu_worker_ != nullptr) gpu_worker_->cancel();
 }
 
-// Called by the Cancel button and by Ctrl+. (period). Cancels all work that a click can repeat. If
-// only a program or a run on the GPU is in progress, asks the user whether to stop it.
+// Called by the Cancel button and by Ctrl+. (period). Cancels all work that the user can repeat by
+// a click. If nothing but a program or a run on the GPU is in progress, asks the user whether to
+// stop it.
 void MainWindow::CancelWhatIsAsked() {
   const bool in_front = (runner_->busy() && !programBehind()) || running_ == gpu_worker_;
   const bool others = (run_tag_ != 0 && running_ == worker_) || finding_gpu_libraries_.busy() ||
@@ -160,7 +162,7 @@ void MainWindow::CancelWhatIsAsked() {
 }
 
 // Returns false if the window must not close yet. If a run or a save prevents it, the window closes
-// itself when that has ended.
+// itself when the run or save has ended.
 bool MainWindow::MayClose() {
   if (RunsToKeep()) {
     if (!closing_) {
@@ -169,7 +171,7 @@ bool MainWindow::MayClose() {
                               : tr("Closing the window stops the run. The events that arrived so "
                                    "far are saved. You can open them again from the File menu.")))
         return false;
-      if (!RunsToKeep()) return MayClose();  // the run ended while the question was shown
+      if (!RunsToKeep()) return MayClose();  // the run ended while the question was on the screen
     }
     closing_ = true;
     StopRuns();
@@ -205,7 +207,8 @@ bool MainWindow::MayClose() {
 }
 
 void MainWindow::GoOnClosing() {
-  // Close later in the event loop, because closing destroys objects that are emitting signals now.
+  // Close later in the event loop, because objects that are emitting signals now are destroyed when
+  // the window closes.
   if (closing_) QTimer::singleShot(0, this, [this] { close(); });
 }
 

@@ -1,5 +1,5 @@
-// The marks A and B are the ends of the selected range. The breakdown panel shows the figures of
-// this range.
+// The marks A and B, which are the ends of the selected range. The breakdown panel shows the
+// figures of this range.
 #include <QApplication>
 #include <QClipboard>
 #include <QDockWidget>

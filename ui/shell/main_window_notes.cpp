@@ -32,13 +32,14 @@ void MainWindow::BuildNotes(const QString& nothing) {
 }
 
 void MainWindow::ConnectNotes() {
-  // Read the notes only when the trace is complete: a growing trace has no final content hash.
+  // Read the notes only when the trace is complete, because the content hash of a growing trace
+  // changes.
   connect(timeline_, &timeline::TimelineWidget::dataShown, this, [this] {
     const auto data = timeline_->data();
     const bool whole = data != nullptr && !data->is_state() && !session().partial();
     notes_->show(whole ? data->shared_trace() : nullptr);
   });
-  // Also handle a trace that was first drawn as a partial trace, and is now complete.
+  // Also read them if a trace was first drawn as a partial trace, and is complete now.
   connect(this, &MainWindow::documentShown, this, [this] {
     const auto data = timeline_->data();
     if (data == nullptr || data->is_state() || session().partial()) return;
@@ -114,7 +115,8 @@ QString MainWindow::WhyNoNotes() const {
   return {};
 }
 
-// Begins a note about the thing chosen last in the timeline, or about the peak if there is none.
+// Begins a note about the thing that was last chosen in the timeline. If none was chosen, begins a
+// note about the peak.
 void MainWindow::AddNote() {
   switch (timeline_->lastChosen()) {
     case timeline::Chosen::kThing: {
@@ -171,7 +173,7 @@ void MainWindow::ShowNotes() {
   actions_.Refresh();
 }
 
-// Updates the history entry of the shown result with its notes.
+// Copies the number and texts of the notes to the history entry of the shown result.
 void MainWindow::CountNotes() {
   History& history = doc().history;
   if (!notes_->ready() || session().partial() || history.current() == History::kNone) return;
@@ -183,7 +185,8 @@ void MainWindow::CountNotes() {
   StoreSoon(kStoreNotesMs);
 }
 
-// Adds a note about the selected range. It has a row on the notes page and a mark in the timeline.
+// Adds a note about the selected range, which gets a row on the notes page and a mark in the
+// timeline.
 void MainWindow::KeepRange() {
   const auto [begin, end] = timeline_->range();
   if (begin >= end) return;
@@ -200,7 +203,7 @@ void MainWindow::RevealNote(const Note& note) {
   if (note.end_ns) {
     timeline_->setRange(note.time_ns, *note.end_ns);
     breakdown_dock_->show();
-    // Show the whole range, with a margin.
+    // Show the note's whole range, with a margin.
     timeline::TimelineWidget::Position at = timeline_->position();
     const bool all = at.begin_ns >= at.end_ns;
     if (all || (note.time_ns >= at.begin_ns && *note.end_ns <= at.end_ns)) return;

@@ -1,5 +1,5 @@
-// The pages of the tables dock. Builds all pages, shows those that apply, and connects the kernels
-// page and the search page with the timeline.
+// The pages of the tables dock. This file builds all pages, shows those that apply, and connects
+// the kernels page and the search page with the timeline.
 #include <QDockWidget>
 #include <QPlainTextEdit>
 #include <QTabBar>
@@ -101,8 +101,8 @@ void MainWindow::ConnectPages() {
   ConnectMarks();
 }
 
-// If memory did not run out, hides the out-of-memory tab. If the trace is a snapshot without
-// history, hides all tabs about steps or history. Commands can still open hidden pages.
+// Hides the out-of-memory tab unless memory ran out. If the trace is a snapshot without history,
+// also hides all tabs about steps or history. Commands can still open hidden pages.
 void MainWindow::ShowTabs() {
   const QStringList pages = pageNames();
   const bool state = session().shown()->state();
@@ -129,7 +129,7 @@ void MainWindow::ShowTabs() {
     const bool visible = tab == tabs_->currentIndex() || wanted(pages[tab]);
     if (tabs_->isTabVisible(tab) != visible) tabs_->setTabVisible(tab, visible);
   }
-  // Give the page of a snapshot without history most of the height, because there is no timeline.
+  // For a snapshot without history, there is no timeline, so its page gets most of the height.
   if (turned) layout_.growTables(state);
 }
 
@@ -143,14 +143,14 @@ QStringList MainWindow::pageNames() const {
 }
 
 void MainWindow::openPage(const QString& id) {
-  const auto at = static_cast<int>(pageNames().indexOf(id));  // the tabs are in that order
+  const auto at = static_cast<int>(pageNames().indexOf(id));  // the tabs have the same order
   if (at < 0) return;
   tabs_->setTabVisible(at, true);
   tables_dock_->show();
   tabs_->setCurrentIndex(at);
 }
 
-// Moves the focus to the opened page, so that typed letters do not act as keys of the canvas.
+// Moves the focus to the opened page. Otherwise, the canvas would take typed letters for its keys.
 void MainWindow::FocusPage() {
   QWidget* page = tabs_->currentWidget();
   QWidget* at = page;

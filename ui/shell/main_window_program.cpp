@@ -73,7 +73,7 @@ void Store(QSettings& settings, const program::Request& request) {
   settings.endGroup();
 }
 
-// "bf16 on, lora=16 off"
+// Returns a text such as "bf16 on, lora=16 off".
 QString DescribeToggles(const std::vector<std::string>& before,
                         const std::vector<std::string>& after) {
   QStringList changes;
@@ -86,7 +86,8 @@ QString DescribeToggles(const std::vector<std::string>& before,
   return changes.join(QStringLiteral(", "));
 }
 
-// Describes how a request differs from the request of the program's previous run.
+// Describes how the request `after` differs from `before`, the request of the program's previous
+// run.
 std::string DescribeChange(const program::Request& before, const program::Request& after) {
   if (before.where != after.where)
     return (after.planned() ? QObject::tr("Planned") : QObject::tr("Recorded")).toStdString();
@@ -118,11 +119,11 @@ void MainWindow::ShowControls() {
   controls_tabs_->setTabText(
       static_cast<int>(ControlsPage::kRecording),
       opened && session().shown()->program() ? tr("This plan") : tr("Recording"));
-  // Keep the program page while a program runs or its document is active.
+  // Keep showing the program's controls while a program runs or its document is active.
   const bool of_program = runner_->busy() || doc().source.kind == SourceKind::kProgram;
   if (program || (!opened && of_program)) return ShowStudies();
   ShowControlsPage(opened ? ControlsPage::kRecording : ControlsPage::kModel);
-  ShowStudies();  // the page may be that of another document
+  ShowStudies();  // the studies may still be those of another document
 }
 
 void MainWindow::ShowControlsPage(ControlsPage page) {
@@ -162,8 +163,8 @@ void MainWindow::openProgram(const QString& script) {
   program_->focusScript();
 }
 
-// Returns the document for a run. All runs of a script share one document and its history, but each
-// variant of planProgramBeside() has a separate document.
+// Returns the document for a run. All runs of a script share one document and its history, except
+// that each variant of planProgramBeside() has a separate document.
 Document& MainWindow::ProgramDocument(const program::Request& request) {
   const auto is = [&](const Document& d) {
     return d.source.kind == SourceKind::kProgram && d.source.program.script == request.script &&
@@ -218,7 +219,7 @@ void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
   of.run_shown = false;
   program_id_ = of.id();
   MakeActive(of.id());
-  if (loading_ == of.id()) {  // an earlier result
+  if (loading_ == of.id()) {  // an earlier result of the document is being loaded
     loading_ = 0;
     loader_->cancel();
   }
@@ -257,7 +258,8 @@ const program::Request& MainWindow::ProgramInForm() const {
              : program_->request();
 }
 
-// If the program's plan is shown, plans the program again at once, as for toggles of a model.
+// If the program's plan is shown, plans the program again immediately, as after a toggle of a
+// model.
 void MainWindow::ProgramToggled(const program::Request& before) {
   const program::Request& now = program_->request();
   doc().undo.Push({.kind = UndoStep::Kind::kToggles,
@@ -271,8 +273,8 @@ void MainWindow::ProgramToggled(const program::Request& before) {
   actions_.Refresh();
 }
 
-// Returns true if undo or redo must wait. If the toggle's plan is still running, stops it (but no
-// other plan), and does the undo step when that plan has ended.
+// Returns true if undo or redo must wait, because the plan of the toggle is still running. Then
+// stops that plan (but no other), and undoes or redoes the step when the plan has ended.
 bool MainWindow::WaitsForProgram(const UndoStep& step, bool back) {
   if (!step.of_program() || !runner_->busy()) return false;
   const program::Request& from = back ? step.program_after : step.program_before;
@@ -295,8 +297,8 @@ void MainWindow::UndoAtEnd(DocumentId ended) {
   if (std::exchange(redo_at_end_, 0) == ended) QTimer::singleShot(0, this, &MainWindow::redo);
 }
 
-// Shows the result of `request`. If the script has not changed, shows the result in the history.
-// Otherwise, plans the program again.
+// Shows the result of `request`: the result in the history if the script has not changed since, or
+// else the result of a new plan.
 void MainWindow::ReturnToProgram(const program::Request& request) {
   program_->setRequest(request);
   Document& of = doc();
@@ -319,11 +321,11 @@ void MainWindow::ReturnToProgram(const program::Request& request) {
   if (!known) return Say(tr("This result is no longer saved and cannot be shown again"));
   of.source.program = request;
   of.Expect(std::nullopt);
-  digests_.cancel(of.id());  // of a plan that was stopped
+  digests_.cancel(of.id());  // the digest of the plan that was stopped
   of.latest.reset();
   of.SetLatestFile({});
   if (shown) return RefreshTabs();
-  // Do not compare with the partial trace of a stopped plan.
+  // Do not compare with the partial trace of the stopped plan.
   if (of.session.partial())
     of.session.SetPrevious(nullptr);
   else
@@ -348,15 +350,15 @@ void MainWindow::programAgainOn(const QString& device) {
   }
   program::Request request = runner_->request();
   request.device = device.toStdString();
-  // A recording may have no limit of steps. The plan uses the default number, which is enough,
-  // because later steps repeat.
+  // A recording may have no limit of steps. The plan then uses the default number of steps, which
+  // is enough, because later steps repeat.
   if (!request.planned() && request.steps == 0) request.steps = program::Request().steps;
   request.where = program::Where::kPlanned;
   program_->setRequest(request);
   SetBaseline(session().shown(), QString::fromStdString(of->FileOfResult()),
               /*for_this_only=*/true);
   of->compare_at_end = true;
-  request = program_->request();  // now has the interpreter that the page has chosen
+  request = program_->request();  // now contains the interpreter that the page has chosen
   Store(*settings_, request);
   StartProgramIn(*of, request);
 }
@@ -365,15 +367,16 @@ void MainWindow::ShowPartialTrace(const std::shared_ptr<const trace::Trace>& tra
   Document* of = documents_.Find(program_id_);
   if (of == nullptr) return;
   of->latest = trace;
-  // Skip this partial trace. The next one arrives soon, and contains the same events.
+  // If it cannot be shown now, skip this partial trace. The next one arrives soon, and also
+  // contains its events.
   if (programBehind() || digests_.busy() || !timeline_->ready()) return;
   BecomeProgram(*of);
-  // By default, show device 0 of several ranks, not the device with the largest peak, because this
-  // may change as the trace grows.
+  // If there are several ranks, show device 0 by default, not the device with the largest peak:
+  // while the trace grows, another device may get the largest peak.
   Digested(*of, trace, false, true, of->device.value_or(0));
 }
 
-// Makes the program's document show the run that has begun.
+// Makes the program's document show the new run.
 void MainWindow::BecomeProgram(Document& program) {
   program.session.ShowRun();
   if (program.run_shown) return;
@@ -400,7 +403,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   }
   SetBusy({});
   of->Ended();
-  // A plan that was stopped for undo is saved, but is not a result of the document.
+  // If a plan was stopped for an undo, its trace is saved, but is not a result of the document.
   const bool undone = undo_at_end_ == of->id() || redo_at_end_ == of->id();
   if (end.trace != nullptr && !undone) {
     of->latest = end.trace;
@@ -443,7 +446,7 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   GoOnClosing();
 }
 
-// Called if another document is active. That document stays active. A banner offers the result.
+// Called if another document is active, which stays active. A banner offers to show the result.
 void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
   program.latest = end.trace;
   program.unseen = end.trace != nullptr;

@@ -1,5 +1,6 @@
-// Restores the documents of a killed window. An open window keeps its documents saved, and the next
-// start offers to restore them. The history of a program that ran is read from its folder.
+// Restores the documents of a window that was killed. While a window is open, it keeps its
+// documents saved, and the next start offers to restore them. The history of a program that ran is
+// read from the program's folder.
 #include <QDir>
 #include <QFile>
 #include <QFileDialog>
@@ -20,13 +21,14 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kStoreMs = 100;       // after a document was opened or closed, or got a result
-constexpr int kStoreViewMs = 1000;  // after the view was moved
-constexpr int kNamed = 3;           // number of documents named in the banner
+constexpr int kStoreMs = 100;       // delay after a document was opened or closed, or got a result
+constexpr int kStoreViewMs = 1000;  // delay after the view was moved
+constexpr int kNamed = 3;           // maximum number of documents that the banner names
 constexpr const char* kRestoreAlways = "restore_documents";
 constexpr const char* kRunSettings = "run_settings";
 
-// Returns whether to ask the user about the session. A single plan is not worth asking about.
+// Returns whether to ask the user about restoring the session. For a single plan, the question is
+// not worth it.
 bool WorthAsking(const SavedSession& session) {
   return session.documents.size() > 1 ||
          std::ranges::any_of(session.documents, [](const SavedDocument& document) {
@@ -41,7 +43,8 @@ SavedSession Parse(const QByteArray& json) {
   return session.ok() ? *std::move(session) : SavedSession{};
 }
 
-// Appends the documents of `last` to `all`. The active document of `last` becomes the active one.
+// Appends the documents of `last` to `all`. The active document of `last` becomes the active
+// document of `all`.
 void Append(SavedSession last, SavedSession* all) {
   all->active = all->documents.size() + last.active;
   std::ranges::move(last.documents, std::back_inserter(all->documents));
@@ -67,7 +70,8 @@ void MainWindow::BuildSession() {
   if (auto config = run::FromProtoBytes(stored.toStdString()); config.ok() && !stored.isEmpty())
     SetConfig(*config);
 
-  // The documents that earlier starts have not restored come first, then the last window's.
+  // First come documents of earlier windows that the user has not restored yet, then the last
+  // window's documents.
   SavedSession session = Parse(session_file_->unrestored());
   SavedSession last = Parse(session_file_->left());
   const bool last_killed = !last.closed && WorthAsking(last);
@@ -80,7 +84,8 @@ void MainWindow::BuildSession() {
   session_file_->keepLeft(QByteArray::fromStdString(ToJson(*left_session_)));
   QStringList names;
   for (const SavedDocument& saved : left_session_->documents) {
-    // Adopt the folder now, because a program that starts in this window removes abandoned folders.
+    // Take over the folder now, because a program that starts in this window removes abandoned
+    // folders.
     if (!saved.scratch.empty())
       if (auto folder = program::ScratchFolder::Adopt(saved.scratch); folder.ok())
         left_folders_.push_back(*std::move(folder));
@@ -126,14 +131,14 @@ void MainWindow::restoreDocuments() {
   if (documents_.Find(before)->Blank()) documents_.Close(before);
   RefreshTabs();
   Say(tr("Documents restored: %n", nullptr, static_cast<int>(opened.size())));
-  // Save the documents in the new session before the old one is removed.
+  // Save the restored documents in the new session before the old session is removed.
   StoreSession(false);
   session_file_->flush();
   if (session_file_->error().isEmpty()) session_file_->forgetLeft();
   actions_.Refresh();
 }
 
-// Reads what the program had written to its folder before the window was killed.
+// Reads the data that the program had written to its folder before the window was killed.
 void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
   const auto folder = std::ranges::find_if(
       left_folders_, [&](const auto& left) { return left->path() == saved.scratch; });
@@ -193,7 +198,7 @@ void MainWindow::StoreRunSettings() {
                       QByteArray::fromStdString(run::ToProtoBytes(doc().config)).toBase64());
 }
 
-// Reads the baseline of a restored document, when that document is shown.
+// Reads the baseline of a restored document. Called when that document is shown.
 void MainWindow::RestoreBaseline() {
   if (!doc().baseline_to_read) return;
   const QString path = QString::fromStdString(*std::exchange(doc().baseline_to_read, std::nullopt));

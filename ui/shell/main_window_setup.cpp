@@ -16,7 +16,7 @@
 
 namespace vramscope::ui {
 
-// Called once at the start, and after a download.
+// Called at the start, and after a download.
 void MainWindow::CheckForLibTorch() {
   const bool before = can_plan_;
   can_plan_ = true;

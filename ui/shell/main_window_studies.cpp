@@ -15,7 +15,7 @@
 #include "ui/timeline/timeline_widget.h"
 
 namespace vramscope::ui {
-// Inserts the pages before the Log tab, in the order of pageNames().
+// Inserts the pages before the Log tab. They are in the order of pageNames().
 void MainWindow::BuildStudies(const QString& vramscope, const QString& worker) {
   const StudyPrograms programs{vramscope, worker};
   fit_ = new FitPage(programs);
@@ -61,12 +61,12 @@ void MainWindow::ConnectProgramStudies() {
             actions_.Refresh();
           });
   connect(program_, &ProgramPanel::toggled, this, &MainWindow::ProgramToggled);
-  // Give the timeline the focus, so that Ctrl+Z undoes the toggle, not text in the form.
+  // Give the timeline the focus, so that Ctrl+Z undoes the toggle instead of text in the form.
   connect(toggles, &ProgramToggles::switchedByMouse, this, [this] { timeline_->setFocus(); });
 }
 
-// Plans the program without toggles, and with one toggle at a time. So a toggle's figure stays the
-// same when the user switches on another toggle.
+// Plans the program without toggles, and then with one toggle at a time. So a toggle's figure does
+// not depend on the other toggles that the user has switched on.
 void MainWindow::FindToggles() {
   ProgramToggles* toggles = program_->toggles();
   const program::Request& request = program_->request();
@@ -79,7 +79,8 @@ void MainWindow::FindToggles() {
   actions_.Refresh();
 }
 
-// Shows the studies of the program if the left side shows its controls, or else the model's.
+// Shows the studies of the program if the left side shows its controls. Otherwise shows the studies
+// of the model.
 void MainWindow::ShowStudies() {
   const bool program =
       ControlsShow(ControlsPage::kProgram) ||

@@ -1,5 +1,5 @@
-// Activates, closes, releases and compares the documents in the tabs. Also the active document's
-// history, undo and redo.
+// The documents in the tabs: activates, closes, releases and compares them. Also the active
+// document's history, undo and redo.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QLabel>
@@ -25,7 +25,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kNumberedTabs = 9;
-// Banners about the window, which stay when another document becomes active.
+// Kinds of banners that are about the window, so they stay when another document becomes active.
 constexpr const char* kOfTheWindow[] = {"not-kept", "worker-lost", "internal-failure",
                                         "program-ended", "restore"};
 
@@ -48,7 +48,7 @@ void MainWindow::BuildTabs() {
   });
   connect(history_, &HistoryPanel::chosen, this, &MainWindow::showEntry);
   connect(history_, &HistoryPanel::compareRequested, this, &MainWindow::compareEntries);
-  // Compare the two documents when the document that had to be loaded is shown.
+  // If a document had to be loaded for a comparison, compare the two documents when it is shown.
   connect(this, &MainWindow::documentShown, this, [this] {
     if (compare_later_with_ != doc().id() || session().partial()) return;
     compareDocuments(std::exchange(compare_later_, 0), std::exchange(compare_later_with_, 0));
@@ -148,10 +148,10 @@ void MainWindow::Entered() {
 
 void MainWindow::showDocument(DocumentId id) {
   if (id == doc().id() || documents_.Find(id) == nullptr) return;
-  next_file_.clear();  // that file was meant for a comparison with the document being left
+  next_file_.clear();  // that file was meant for a comparison in the document that is being left
   compare_later_ = compare_later_with_ = 0;
   MakeActive(id);
-  status_->clear();  // the last message is about another document
+  status_->clear();  // the last message is about the document that was shown before
   if (std::ranges::none_of(
           kOfTheWindow, [&](const char* kind) { return banner_->kind() == QLatin1String(kind); }))
     banner_->clear();
@@ -174,8 +174,8 @@ void MainWindow::ShowActive() {
     timeline_->setFailed({}, {});
   }
   if (of.latest != nullptr) {
-    // Show the trace that arrived while another document was shown. It is partial while the run
-    // continues.
+    // Show the trace that arrived while another document was shown. It is a partial trace if the
+    // run is still in progress.
     if (of.source.kind == SourceKind::kProgram) BecomeProgram(of);
     Digested(of, of.latest, false, goes_on, of.device);
   } else if (of.NeedsReload()) {
@@ -196,14 +196,14 @@ void MainWindow::ShowActive() {
   actions_.Refresh();
 }
 
-// Plans the settings of the active document again, or reads its file again.
+// Computes the result of the active document again: plans its settings, or reads its file.
 void MainWindow::Reload(Document& of) {
   if (of.source.kind == SourceKind::kPlan) return PlanOrRecall();
   LoadInto(of, QString::fromStdString(of.FileOfResult()), of.source.part);
 }
 
 // Makes a plan the active document. If a recording, a program or a run on the GPU is active, this
-// is the plan that was made from it, the plan from which it was opened, or else a new plan.
+// is a plan that was opened from it, or the plan from which it was opened, or else a new plan.
 void MainWindow::PlanInFront() {
   if (doc().source.kind == SourceKind::kPlan) return;
   const Document& from = doc();
@@ -281,7 +281,8 @@ void MainWindow::CloseNow(DocumentId id) {
   ShowActive();
 }
 
-// Releases results, but not of the last shown documents and of documents that cannot reload.
+// Releases the results of documents that are not shown, except documents that were shown recently
+// or cannot reload.
 void MainWindow::ReleaseHidden() {
   for (const DocumentId id : documents_.ToRelease()) {
     Document& of = *documents_.Find(id);
@@ -341,7 +342,7 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
     }
     return ReturnToProgram(request);
   }
-  doc().Expect(std::nullopt);  // returns to an existing entry
+  doc().Expect(std::nullopt);  // its result is an existing entry
   if (Document* from = documents_.Find(step.from); back && from != nullptr) {
     // Restore the plan's earlier settings, and show the document in which the user made the change.
     doc().config = step.before;
@@ -383,14 +384,14 @@ void MainWindow::showEntry(size_t at) {
 }
 
 void MainWindow::ShowResult(size_t at) {
-  doc().Expect(std::nullopt);  // even if the last run has ended without a result
+  doc().Expect(std::nullopt);  // not a new entry, even if the last run had no result
   doc().history.GoTo(at);
   RefreshTabs();
   Reload(doc());
 }
 
-// Shows the document `shown`, with the result of `with` as its baseline. If that result is not in
-// memory, first shows the document `with` to load it.
+// Shows the document `shown`, with the result of the document `with` as its baseline. If that
+// result is not in memory, first shows `with`, so that the result is loaded.
 void MainWindow::compareDocuments(DocumentId shown, DocumentId with) {
   Document *of = documents_.Find(shown), *other = documents_.Find(with);
   if (of == nullptr || other == nullptr || of == other) return;
@@ -420,7 +421,7 @@ void MainWindow::compareEntries(size_t shown, size_t with) {
   const std::vector<HistoryEntry>& entries = doc().history.entries();
   if (shown >= entries.size() || with >= entries.size() || shown == with) return;
   const DocumentId id = doc().id();
-  // Pins the result of the entry `with` as the baseline, and shows the entry `shown`.
+  // Pins `digest`, the result of the entry `with`, as the baseline, and shows the entry `shown`.
   const auto pin = [this, id, shown](std::shared_ptr<const Digest> digest,
                                      const std::string& file) {
     if (doc().id() != id) return;

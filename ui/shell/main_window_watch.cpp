@@ -15,9 +15,9 @@ void MainWindow::BuildWatch() {
   connect(program_, &ProgramPanel::watchChanged, this, &MainWindow::WatchProgram);
   connect(runner_, &ProgramRunner::ended, this, [this](const ProgramEnd& end) {
     if (watch_->active()) watch_->add(end.sources);
-    PlanSaved();  // plans the files that were saved while the program ran
+    PlanSaved();  // now plan the files that were saved while the program ran
   });
-  // If another tab is shown, plan the program when the user returns to its tab.
+  // If another tab is shown, the program is planned when the user returns to its tab.
   connect(this, &MainWindow::documentShown, this, &MainWindow::PlanSaved);
   connect(watch_, &FileWatch::saved, this, [this](const QStringList& paths) {
     saved_files_ << paths;

@@ -1,4 +1,4 @@
-// The window's two workers. One makes plans, and the other one runs on this computer's GPU.
+// The window's two workers: one makes plans, and the other runs on this computer's GPU.
 #include <QFile>
 #include <QPlainTextEdit>
 
@@ -39,7 +39,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
               of->Ended();
               RefreshTabs();
             }
-            if (lost) return;  // workerLost follows
+            if (lost) return;  // the signal workerLost follows
             EndGpuWorker();
             if (!shown)
               Say(error.isEmpty() ? tr("%1 has ended").arg(name)
@@ -80,7 +80,7 @@ void MainWindow::ConnectWorker(WorkerClient* worker) {
                 Digested(*of, std::move(trace), false, true);
               return;
             }
-            // Show a partial plan only if no complete result is shown.
+            // Show a partial plan only if no complete result is on the screen.
             if (worker == running_ && tag == run_tag_ && !digests_.busy() &&
                 (session().shown() == nullptr || session().partial()))
               Digested(doc(), std::move(trace), false, true);
@@ -147,7 +147,7 @@ void MainWindow::runOnGpu() {
         ConnectWorker(gpu_worker_);
         run::RunConfig config = doc().config;
         config.backend = run::Backend::kCuda;
-        // All runs of the same model share one document with its history.
+        // All GPU runs of the same model share one document and its history.
         const Document& plan = doc();
         Document* of = documents_.FindIf([&](const Document& d) {
           return d.source.kind == SourceKind::kGpuRun && d.config.model == config.model;
@@ -158,7 +158,7 @@ void MainWindow::runOnGpu() {
                        : DescribeChange(of->history.now()->config, plan.config));
         of->config = plan.config;
         of->run_shown = false;
-        // Make the shown plan the baseline. It has the same configuration.
+        // Make the shown plan the run's baseline, because it has the same configuration.
         if (of->session.baseline() == nullptr && plan.session.shown() != nullptr &&
             !plan.session.partial() && plan.session.shown()->trace->info.has_config &&
             PlanKey(plan.session.shown()->trace->info.config) == PlanKey(plan.config))
@@ -173,7 +173,8 @@ void MainWindow::runOnGpu() {
       {.blocks = true});
 }
 
-// Ends the worker that uses the GPU, because its CUDA context would continue to occupy GPU memory.
+// Ends the worker that uses the GPU. Otherwise its CUDA context would continue to occupy GPU
+// memory.
 void MainWindow::EndGpuWorker() {
   gpu_worker_->disconnect(this);
   gpu_worker_->deleteLater();
@@ -206,7 +207,7 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
     Digested(doc(), std::move(trace), animations_, false);
     return;
   }
-  // The shown savings belong to another run.
+  // The displayed savings belong to another run.
   savings_due_ = false;
   savings_->forget(QStringLiteral("–"), tr("the run did not finish"));
   if (code == kCodeCancelled) {
@@ -232,8 +233,8 @@ void MainWindow::RunEnded(std::shared_ptr<const trace::Trace> trace, const QStri
   if (trace != nullptr)
     Digested(doc(), std::move(trace), false, true);
   else if (session().partial())
-    explain_->setDigest(session().shown(), false);  // the trace does not grow any more
-  // A toggle on a recording may have made this plan active. Show the plan's earlier result.
+    explain_->setDigest(session().shown(), false);  // the trace will not grow any more
+  // If a toggle on a recording made this plan active, show the plan's earlier result.
   if (trace == nullptr && session().shown() != nullptr &&
       timeline_->trace() != session().shown()->trace)
     ShowOnCanvas(false, false);

@@ -28,11 +28,11 @@
 namespace vramscope::ui {
 namespace {
 
-// An action that takes less time than this shows no progress bar.
+// If an action takes less time than this, it shows no progress bar.
 constexpr int kBarMs = 500;
 constexpr int kWritePollMs = 100;
 
-// Counts bytes and passes them on to the buffer of a file. Fails once the write is cancelled.
+// Counts bytes and passes them on to the buffer of a file. Fails as soon as the write is cancelled.
 class WatchedBuffer : public std::streambuf {
  public:
   WatchedBuffer(std::streambuf* to, const std::atomic<bool>* cancel, std::atomic<uint64_t>* bytes)
@@ -75,8 +75,8 @@ void MainWindow::exportChrome(const QString& path) {
   });
 }
 
-// Returns a path in the folder of the run's file, with the run's name and this suffix. No file has
-// this path, unless it is a copy that the user has saved.
+// Returns a path in the folder of the run's file, with the run's name and this suffix. The path is
+// not that of an existing file, unless that file is a copy of this run that the user has saved.
 QString MainWindow::proposedName(const QString& suffix) const {
   const QFileInfo file(ShownFile());
   QString name = file.fileName();
@@ -89,7 +89,7 @@ QString MainWindow::proposedName(const QString& suffix) const {
   if (name.isEmpty()) name = QStringLiteral("trace");
   const QString folder = ShownFile().isEmpty() ? QString() : file.path() + QLatin1Char('/');
   QString path = folder + name + QLatin1Char('.') + suffix;
-  // Do not propose an existing file, except for a copy that the user has saved.
+  // Do not propose the path of an existing file, unless it is a copy that the user has saved.
   for (int i = 2; QFileInfo::exists(path) && (path != ShownFile() || session().from_file()); ++i)
     path = QStringLiteral("%1%2-%3.%4").arg(folder, name).arg(i).arg(suffix);
   return path;
@@ -99,7 +99,7 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
                                    const QString& suffix, const QString& proposed) {
   QFileDialog dialog(this, title, QFileInfo(proposed).path(), filter);
   dialog.setAcceptMode(QFileDialog::AcceptSave);
-  // With a default suffix, the dialog first completes the name, then asks whether to replace an
+  // With a default suffix, the dialog completes the name before it asks whether to replace an
   // existing file.
   dialog.setDefaultSuffix(suffix);
   dialog.selectFile(QFileInfo(proposed).fileName());
@@ -137,7 +137,7 @@ bool MainWindow::RefusesToWrite(const QString& path) {
 
 void MainWindow::WriteFile(const QString& path, const Producer& produce) {
   if (session().shown() == nullptr) return;
-  // If the program has several ranks, save the trace of all ranks, not only of the shown one.
+  // If the program has several ranks, save the trace of all ranks, not only of the shown rank.
   const bool all = !produce && session().shown()->watched() && session().shown()->whole != nullptr;
   Write(all ? session().shown()->whole : session().shown()->trace, path, produce);
 }
@@ -258,7 +258,8 @@ void MainWindow::ShowProgress() {
   const QString much = permille < 0
                            ? QString::fromStdString(timeline::FormatBytes(writing.bytes, true))
                            : tr("%1 %").arg(permille / 10);
-  // Do not call Say() here, because it would add a line to the log at every poll.
+  // Do not call Say() here, because it would add a line to the log each time that the progress is
+  // polled.
   status_->setText(writing.cancel ? tr("Cancelling %1 …").arg(writing.path)
                                   : tr("Writing %1 … %2 · Ctrl+. cancels").arg(writing.path, much));
 }
@@ -268,7 +269,7 @@ void MainWindow::cancelAll() {
   StopRuns();
 }
 
-// Cancels everything except programs and runs on the GPU.
+// Cancels everything that is in progress, except programs and runs on the GPU.
 void MainWindow::CancelOtherWrites() {
   to_open_.clear();
   next_file_.clear();

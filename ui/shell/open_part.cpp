@@ -17,7 +17,8 @@ struct Suffix {
   double factor;
 };
 
-// Parses a number with one of `suffixes`, or without one. Ignores spaces, commas and underscores.
+// Parses a number that may end with one of `suffixes`. Without a suffix, the number is multiplied
+// by `without`. Ignores spaces, commas and underscores.
 std::optional<double> Parse(std::string_view text, std::initializer_list<Suffix> suffixes,
                             double without) {
   std::string clean;
@@ -32,7 +33,7 @@ std::optional<double> Parse(std::string_view text, std::initializer_list<Suffix>
   }
   double value = 0;
   if (!absl::SimpleAtod(clean, &value) || !std::isfinite(value) || value < 0) return std::nullopt;
-  // Refuse numbers above 2^53, which a double does not represent exactly.
+  // Refuse numbers above about 2^53, because a double does not represent them exactly.
   if (value * factor > 9.0e15) return std::nullopt;
   return value * factor;
 }

@@ -12,7 +12,7 @@
 namespace vramscope::ui {
 
 struct PartText {
-  int device = -1;                      // -1: all
+  int device = -1;                      // -1: all devices
   std::string first_entry, last_entry;  // "", "100000", "100,000", "2 M", "500 k"; counted from 0
   std::string from, to;                 // "", "1.5 s", "200 ms", "2 min"; since the first entry
 };

@@ -19,7 +19,7 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kFieldPadding = 26;  // the frame and the room beside a field's text
+constexpr int kFieldPadding = 26;  // the frame, and the padding beside a field's text
 constexpr int kDevices = 16;
 
 }  // namespace
@@ -105,7 +105,7 @@ void OpenPartDialog::setTimes(qint64 from_ns, qint64 to_ns) {
 }
 
 void OpenPartDialog::Check() {
-  if (open_ == nullptr) return;  // still being built
+  if (open_ == nullptr) return;  // still under construction
   const absl::StatusOr<importers::OpenOptions> part =
       ParsePart({.device = device_->currentIndex() - 1,
                  .first_entry = first_->text().toStdString(),

@@ -17,7 +17,7 @@ class OpenPartDialog : public QDialog {
   Q_OBJECT
  public:
   OpenPartDialog(const QString& path, QWidget* parent);  // an empty path: the user chooses the file
-  void setTimes(qint64 from_ns, qint64 to_ns);           // since the first entry
+  void setTimes(qint64 from_ns, qint64 to_ns);           // times since the first entry
 
  Q_SIGNALS:
   void chosen(const QString& path, const vramscope::importers::OpenOptions& part);

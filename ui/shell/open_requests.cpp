@@ -19,8 +19,8 @@
 namespace vramscope::ui {
 namespace {
 
-// A request is a list of paths. A zero byte follows each path, and another zero byte ends the
-// request. The reply is a single letter.
+// A request is a list of paths. Each path is followed by a zero byte, and the request ends with
+// another zero byte. The reply is a single letter.
 constexpr size_t kMostBytes = 64 * 1024, kMostFiles = 16, kMostAtOnce = 8;
 constexpr int kPatienceSeconds = 2;
 constexpr char kTaken = 'y';
@@ -92,7 +92,7 @@ std::optional<Socket> Connect(const sockaddr_un& address) {
   return connection;
 }
 
-// Returns the paths of a complete request, or none if it is invalid.
+// Returns the paths of a complete request, or no paths if the request is invalid.
 std::vector<std::string> FilesOf(std::string_view bytes) {
   std::vector<std::string> files;
   while (!bytes.empty() && bytes.front() != '\0') {
@@ -140,7 +140,7 @@ struct OpenRequests::Impl {
   explicit Impl(Open use) : open(std::move(use)), address(Address()) {
     if (!address) return;
     if (Connect(*address)) return;  // another window is listening
-    unlink(address->sun_path);      // left by a window that was killed
+    unlink(address->sun_path);      // a window that was killed has left it behind
     listener.emplace(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const auto* at = reinterpret_cast<const sockaddr*>(&*address);
     if (listener->get() < 0 || bind(listener->get(), at, sizeof *address) != 0 ||

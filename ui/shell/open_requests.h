@@ -1,11 +1,11 @@
-// Lets other processes ask the open window to show files. It receives their paths over a socket
-// that only the window's user can access.
+// Lets other processes ask an open window to show files. The window receives the files' paths over
+// a socket that only its user can access.
 //
-//   if (SendToOpenWindow({"/tmp/run.trace"})) return 0;      // an open window shows it
+//   if (SendToOpenWindow({"/tmp/run.trace"})) return 0;      // an open window shows the file
 //   OpenRequests requests([&](const std::vector<std::string>& files) { window.openFiles(files); });
 //
-// The window that was opened first receives all requests. It accepts only requests from the same
-// user that contain a few absolute paths.
+// The window that was opened first receives all requests. It accepts only requests of its own user,
+// with a few absolute paths.
 #pragma once
 
 #include <functional>

@@ -24,9 +24,9 @@ class RecentFiles {
   RecentFiles(ActionRegistry* registry, QSettings* settings)
       : registry_(registry), settings_(settings) {}
   void addActions(const QString& menu, std::function<void(const QString&)> open);
-  QStringList paths() const;  // absolute, newest first
+  QStringList paths() const;  // absolute paths, the newest first
   void add(const QString& path);
-  void forget(const QString& path);  // the file no longer exists
+  void forget(const QString& path);  // call it if the file no longer exists
   // Updates the texts of the commands, for example after the language has changed.
   void show();
 

@@ -12,8 +12,9 @@
 namespace vramscope::ui {
 namespace {
 
-// The recorded parameters may differ by this share from the preset's bytes. They are inferred by
-// rules, and include buffers and rounding. Two presets differ far more.
+// The share by which the bytes of the recorded parameters may differ from the preset's bytes. They
+// differ because they are inferred by rules and include buffers and rounding. The bytes of two
+// presets differ far more.
 constexpr double kNearEnough = 0.005;
 
 }  // namespace

@@ -12,13 +12,13 @@
 namespace vramscope::ui {
 
 struct ModelGuess {
-  run::RunConfig config;  // batch and sequence come from `now` or the preset: they are not recorded
+  run::RunConfig config;  // batch and sequence are from `now` or the preset: they are not recorded
   std::string why;        // "The size of the recorded parameters (474.700 MiB) ..."
 };
 
-// Returns the preset whose weights in fp32 or bf16 have the size of the parameters at the
-// recording's peak, with other settings from `now`. Returns nullopt if no preset is within half a
-// percent.
+// Returns the preset whose weights in fp32 or bf16 are as large as the parameters at the
+// recording's peak. Other settings come from `now`. Returns nullopt if no preset matches within
+// half a percent.
 std::optional<ModelGuess> RecordedModel(const Digest& digest, const run::RunConfig& now);
 
 }  // namespace vramscope::ui

@@ -10,7 +10,7 @@
 namespace vramscope::ui {
 namespace {
 
-// Returns the size of a digest's long columns, which is about its total size.
+// Returns the size of a digest's long columns, which is nearly its total size.
 uint64_t BytesOf(const Digest& digest) {
   constexpr uint64_t kEvent = 15, kAllocation = 130, kSlice = 50, kRetag = 10, kActivity = 20;
   const trace::Trace& t = *digest.trace;

@@ -1,12 +1,13 @@
-// A cache of plans by configuration. Planning is deterministic, so no worker is needed for undo,
-// for switching a toggle back, or for a toggle whose saving was planned in the background.
+// A cache of plans by configuration. Because planning is deterministic, cached plans can be used
+// again. So no worker is needed for undo, for switching a toggle back, or for a toggle whose saving
+// was planned in the background.
 //
 //   cache.Put(config, digest);
 //   if (auto known = cache.Find(config)) show(known);
 //
-// Only complete plans are cached. The least recently used one is evicted first. By default, the
-// cache has room for the plans of all savings of two runs (a plan of Qwen2-0.5B has 6 MB), but
-// takes at most an eighth of this computer's memory. UI thread only.
+// Only complete plans are cached. The least recently used plan is evicted first. By default, the
+// plans of all savings of two runs fit into the cache (a plan of Qwen2-0.5B has 6 MB), but the
+// cache takes at most an eighth of this computer's memory. UI thread only.
 #pragma once
 
 #include <cstdint>

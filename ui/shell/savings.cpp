@@ -16,11 +16,11 @@
 namespace vramscope::ui {
 namespace {
 
-// The first step allocates the optimizer state, and savings depend on later steps, too.
+// The first step allocates the optimizer state, but savings also depend on later steps.
 constexpr int kSteps = 3;
 constexpr int kNice = 10;
 constexpr qsizetype kMaxResults = 2000;
-constexpr int kMostLosses = 2;  // a plan fails if the worker is lost this often
+constexpr int kMostLosses = 2;  // a plan fails if its worker was lost this often
 
 run::RunConfig ForFigures(run::RunConfig config) {
   config.backend = run::Backend::kPlan;
@@ -40,7 +40,7 @@ SavingsPlanner::~SavingsPlanner() = default;
 
 void SavingsPlanner::update(const run::RunConfig& config) {
   pause();
-  given_up_ = false;  // the client tries once more with every run
+  given_up_ = false;  // with every run, the client tries once more to start a worker
   wants_.clear();
   QSet<QByteArray> queued;
   const auto want = [&](const run::RunConfig& c) {
@@ -136,7 +136,7 @@ absl::StatusOr<std::shared_ptr<const Digest>> DigestOfSample(const std::string& 
 
 void SavingsPlanner::setSamples(std::shared_ptr<const setup::Samples> samples) {
   pause();
-  // Forget failures, because a configuration that had no sample run can perhaps be planned now.
+  // Forget failures. A configuration that had no sample run may be plannable now.
   results_.removeIf([](const auto& result) { return !result.value().ok; });
   samples_ = std::move(samples);
 }
@@ -175,7 +175,7 @@ void SavingsPlanner::Next() {
 
 void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace,
                            const QString& error) {
-  if (tag != current_tag_) {  // the end of a plan that pause() cancelled
+  if (tag != current_tag_) {  // this is the end of a plan that pause() has cancelled
     current_key_.clear();
     Next();
     return;
@@ -184,8 +184,8 @@ void SavingsPlanner::Ended(quint64 tag, std::shared_ptr<const trace::Trace> trac
   current_tag_ = 0;
   given_up_ = client_->givenUp();
   if (client_->lastStatusCode() == static_cast<int>(absl::StatusCode::kUnavailable)) {
-    // The worker crashed, so its plan is lost. Request the plan again unless it seems to crash
-    // workers.
+    // The worker crashed, so its plan is lost. Request the plan again, unless this plan seems to
+    // crash workers.
     if (++lost_[key] < kMostLosses) {
       current_key_.clear();
       Publish();

@@ -31,26 +31,27 @@ class SavingsPlanner : public QObject {
   explicit SavingsPlanner(QString worker_program, QObject* parent = nullptr);
   ~SavingsPlanner() override;
 
-  // Emits the saving of every technique for this configuration. Known savings are emitted at once,
-  // and the others as soon as they are planned.
+  // Emits the saving of every technique for this configuration. Known savings are emitted
+  // immediately, the others as soon as they are planned.
   void update(const run::RunConfig& config);
   // Returns true if the shown or expected savings belong to this configuration.
   bool shows(const run::RunConfig& config) const;
   // Plans the savings of the techniques `ids` first, because their rows are visible.
   void prefer(const QStringList& ids);
-  // Does what pause() does. Also replaces all figures by `instead`, with the tool tip `why`.
+  // Calls pause(), then replaces all figures by `instead`, with the tool tip `why`.
   void forget(const QString& instead, const QString& why);
   // For a window without LibTorch: takes the figures from sample runs. A configuration without a
-  // sample run has no figure. If `samples` is null, plans everything.
+  // sample run then has no figure. If `samples` is null, everything is planned.
   void setSamples(std::shared_ptr<const setup::Samples> samples);
-  void pause();  // cancels the plan in progress, clears the queue, keeps known results
+  void pause();  // cancels the plan in progress and clears the queue, but keeps known results
   bool idle() const;
 
  Q_SIGNALS:
-  // Emitted with the saving of the technique `id`, or with the text to show in its place.
+  // Emitted with the saving of the technique `id`, or with the text `instead` if there is no
+  // saving.
   void saving(const QString& id, std::optional<vramscope::ui::Saving> saving,
               const QString& instead, const QString& why);
-  // Emitted with the complete plan of a configuration, which the user may reach by a toggle.
+  // Emitted with a complete plan of a configuration that the user can reach by a toggle.
   void planned(const vramscope::run::RunConfig& config,
                std::shared_ptr<const vramscope::ui::Digest> digest);
   void finished();  // nothing is left to plan
@@ -66,7 +67,7 @@ class SavingsPlanner : public QObject {
     QString id;
     QByteArray with, without;
   };
-  void Order();  // sorts the queue by preference
+  void Order();  // sorts the queue: the preferred techniques first
   void Publish();
   void Next();
   void Ended(quint64 tag, std::shared_ptr<const trace::Trace> trace, const QString& error);
@@ -78,9 +79,9 @@ class SavingsPlanner : public QObject {
   QString program_;
   std::unique_ptr<WorkerClient> client_;
   QHash<QByteArray, Result> results_;
-  QHash<QByteArray, int> lost_;  // how often each plan, by key, lost its worker
+  QHash<QByteArray, int> lost_;  // how often each plan (by key) has lost its worker
   QList<Want> wants_;
-  QByteArray shown_;  // the configuration of `wants_`
+  QByteArray shown_;  // the configuration to which `wants_` belongs
   QStringList preferred_;
   QQueue<run::RunConfig> queue_;
   run::RunConfig current_;

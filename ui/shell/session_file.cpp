@@ -20,7 +20,7 @@ QByteArray ReadSaved(const QString& path) {
   return file.readAll();
 }
 
-// Returns the error; empty: none.
+// Returns an error message, or "" if there was no error.
 QString WriteSaved(const QString& path, const QByteArray& json) {
   QSaveFile file(path);
   if (file.open(QIODevice::WriteOnly)) {
@@ -64,7 +64,7 @@ void SessionFile::keepLeft(const QByteArray& session) {
   if (WriteSaved(LeftOf(path_), session).isEmpty())
     QFile::remove(path_);
   else if (unrestored_.isEmpty())
-    // The write failed, for example because the disk is full. A rename may still work.
+    // The write has failed, for example because the disk is full. A rename may still work.
     QFile::rename(path_, LeftOf(path_));
 }
 

@@ -18,8 +18,8 @@ class KeyBindings;
 class KeysPage;
 class ToggleSwitch;
 
-// The scales of the whole window, in percent. A scale that the user chooses applies from the next
-// start on. A stored value that is not in this list counts as 100.
+// The scales of the whole window, in percent. If the user chooses another scale, it applies from
+// the next start on. A stored value that is not in this list is read as 100.
 inline constexpr int kUiScales[] = {75, 90, 100, 110, 125, 150, 175, 200};
 int StoredUiScale(const QSettings& settings);
 

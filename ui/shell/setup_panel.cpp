@@ -26,7 +26,8 @@ QString TimeLeft(double seconds) {
              : SetupPanel::tr("%1 min left").arg(whole / kSecondsPerMinute);
 }
 
-// Returns `path` with a zero-width space after each slash, where a label may break the line.
+// Returns `path` with a zero-width space after each slash, so that a label can break the line
+// there.
 QString BreakablePath(QString path) {
   return path.replace(QLatin1Char('/'), QStringLiteral("/\u200b"));
 }

@@ -1,5 +1,6 @@
-// The panel above the settings of the built-in models if LibTorch is missing. It says why LibTorch
-// is missing and what the window shows instead of plans, and offers the download.
+// A panel above the settings of the built-in models, which is visible if LibTorch is missing. It
+// states why LibTorch is missing and what the window shows instead of plans, and offers the
+// download.
 //
 //   panel->setMissing({.can_download = true, .why = "...", .folder = ...});
 //   connect(panel, &SetupPanel::downloadRequested, ...);
@@ -26,9 +27,9 @@ class SetupPanel : public QFrame {
   struct Missing {
     bool can_download = false;
     QString why;      // "LibTorch 2.11.0 is not installed"
-    QString details;  // unusable installations that were found
-    QString folder;   // target folder
-    // bytes to download, bytes needed on disk, and bytes already downloaded
+    QString details;  // the unusable installations that were found
+    QString folder;   // the folder in which LibTorch will be installed
+    // bytes: to download; unpacked: bytes needed on disk; there: bytes that are already downloaded
     quint64 bytes = 0, unpacked = 0, there = 0;
     bool samples = false;
   };

@@ -5,13 +5,14 @@
 #include "ui/panels/qt_theme.h"
 #include "ui/shell/theme_zones.h"
 
-// Makes Qt find the resources of this static library. The macro must be at global scope.
+// Makes Qt find the resources of this static library. Q_INIT_RESOURCE must be used at global scope.
 static void InitResources() { Q_INIT_RESOURCE(icons); }
 
 namespace vramscope::ui {
 namespace {
 
-// Returns the desktop's setting. The first call must come before ApplyTheme changes the palette.
+// Returns whether the desktop's palette is dark. The first call must come before ApplyTheme()
+// changes the palette.
 bool SystemIsDark() {
   static const bool dark = QApplication::palette().color(QPalette::Window).lightness() < 128;
   return dark;
@@ -207,7 +208,8 @@ QString MakeStyleSheet(const timeline::Theme& theme) {
   const auto put = [&sheet](const char* name, timeline::Color color) {
     sheet.replace(QLatin1String(name), QString::fromStdString(color.Hex()));
   };
-  // Replace longer names first, because a name may begin with another ("@accenthover", "@accent").
+  // Replace longer names first, because a name may begin with another name: "@accenthover" begins
+  // with "@accent".
   put("@onaccent", theme.dark ? theme.on_color : timeline::Color::Rgb(0xffffff));
   put("@accenthover", timeline::Mix(theme.accent, theme.text, 0.15));
   put("@selected", timeline::Mix(theme.panel, theme.accent, theme.dark ? 0.16 : 0.14));

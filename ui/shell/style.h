@@ -10,8 +10,8 @@ namespace vramscope::ui {
 
 enum class ThemeChoice { kSystem, kDark, kLight };
 QString ThemeName(ThemeChoice choice);             // "dark"
-ThemeChoice ThemeFromName(const QString& name);    // unknown names: kSystem
-timeline::Theme ResolveTheme(ThemeChoice choice);  // kSystem: like the desktop's palette
+ThemeChoice ThemeFromName(const QString& name);    // for unknown names: kSystem
+timeline::Theme ResolveTheme(ThemeChoice choice);  // kSystem: dark if the desktop is dark
 
 QPalette MakePalette(const timeline::Theme& theme);
 QString MakeStyleSheet(const timeline::Theme& theme);

@@ -16,8 +16,8 @@
 namespace vramscope::ui {
 namespace {
 
-// Returns whether the widget is a frame, which only arranges the parts of the window. A tab widget
-// inside a page is not a frame.
+// Returns whether the widget is a frame, which is a widget that only arranges parts of the window.
+// A tab widget inside a page is not a frame.
 bool IsFrame(const QWidget* widget) {
   for (; widget != nullptr; widget = widget->parentWidget()) {
     if (qobject_cast<const QMainWindow*>(widget) != nullptr) return true;
@@ -72,7 +72,7 @@ bool ThemeZones::eventFilter(QObject* watched, QEvent* event) {
   auto* widget = static_cast<QWidget*>(watched);
   const bool shown = event->type() == QEvent::Show;
   QWidget* zone = ZoneOf(widget);
-  // Wait if the zone has no parent yet. It may get a parent until it is shown.
+  // If the zone has no parent yet, wait, because it may get a parent before it is shown.
   if (zone == nullptr || (shown ? zone != widget : zone->parentWidget() == nullptr)) return false;
   const auto known = zones_.constFind(zone);
   if (known == zones_.cend())

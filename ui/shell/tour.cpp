@@ -20,7 +20,7 @@ constexpr int kTourWidth = 380, kTourGap = 12, kTourBorder = 2;
 
 }  // namespace
 
-// The border around the target of a step. It lets mouse events through.
+// The border around a step's target. Mouse events pass through it.
 class Tour::Border : public QWidget {
  public:
   explicit Border(QWidget* parent) : QWidget(parent) {
@@ -95,13 +95,14 @@ void Tour::go(size_t step) {
   back_->setEnabled(at_ > 0);
   next_->setText(at_ + 1 == steps_.size() ? tr("Done") : tr("Next"));
   Place();
-  // Place it later, because a target that was just shown gets its geometry in the event loop.
+  // Place the callout later, because a target that was just shown gets its geometry in the event
+  // loop.
   QTimer::singleShot(0, this, &Tour::Place);
   setFocus();
 }
 
-// Places the callout next to a small target, or inside a large target. The callout stays in the
-// window and does not cover a small target.
+// Places the callout next to a small target, or inside a large target. The callout stays within the
+// window, and does not cover a small target.
 void Tour::Place() {
   if (at_ >= steps_.size()) return;
   adjustSize();

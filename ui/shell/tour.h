@@ -1,6 +1,6 @@
 // A tour of the window in a few steps. Each step describes a part of the window in a callout, and
-// draws a border around that part. Enter, Right and Left change the step; Esc ends the tour. The
-// rest of the window keeps working.
+// draws a border around that part. Enter, Right and Left change the step; Esc ends the tour.
+// Meanwhile, the window can be used as usual.
 //
 //   auto* tour = new Tour(window);
 //   tour->start({{.target = timeline, .title = tr("..."), .text = tr("...")}, ...});

@@ -32,17 +32,17 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kOk = 0, kUsage = 2, kBadInput = 3, kFailure = 4;
-// How long a screenshot waits: at most kDocumentMs for the first run or file, and then at most
-// kSavingsMs for the savings.
+// The longest times that a screenshot waits: kDocumentMs for the first run or file, then kSavingsMs
+// for the savings.
 constexpr int kDocumentMs = 60'000;
-constexpr int kBusyMs = 600'000;  // while a large file is being read
+constexpr int kBusyMs = 600'000;  // instead of kDocumentMs while the window is busy
 constexpr int kSavingsMs = 30'000;
 constexpr int kPollMs = 30;
 constexpr int kLayoutRounds = 8;
 constexpr int kMinSide = timeline::kMinImageSide, kMaxSide = timeline::kMaxImageSide;
-// Pages that are not tabs.
+// Pages on the left side of the window, which are not tabs.
 constexpr QLatin1String kTechniques("techniques"), kProgram("program");
-// The tab with a search field. --page may contain a text for this field.
+// The tab with the search field. The option --page can contain a text for this field.
 constexpr QLatin1String kSearch("search");
 
 int Complain(int code, const std::string& text) {
@@ -66,8 +66,8 @@ bool HaveDisplay() {
          qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
 }
 
-// Splits "what-if=expandable_segments:True" or "techniques=group:precision" into the name of the
-// page and the text after "=".
+// Splits "what-if=expandable_segments:True" or "techniques=group:precision" into the page's name
+// and the text after "=".
 std::pair<QString, QString> PageOf(const WindowOptions& options) {
   const QString page = QString::fromStdString(options.page);
   const qsizetype at = page.indexOf(QLatin1Char('='));
@@ -81,7 +81,7 @@ void OpenPage(MainWindow* window, const WindowOptions& options) {
   window->openPage(page);
   if (page == kSearch) return window->searchPanel()->search(more);
   if (!more.isEmpty()) window->explainPanel()->setConf(more);
-  // Start the study, because its page is empty before that.
+  // Start the study, because its page stays empty until then.
   for (const char* study : {"fit", "waterfall"})
     if (page == QLatin1String(study))
       window->actionRegistry()->Find(QStringLiteral("run.") + page)->trigger();
@@ -96,7 +96,7 @@ class Photographer : public QObject {
       if (files_left_ > 0 && !window_->partial()) --files_left_;
     });
     connect(window, &MainWindow::failed, this, [this](const QString& why) { failure_ = why; });
-    // Do not wait for a script, because it only fills in the program page and opens no document.
+    // Do not wait for a document if the file is a script, which only fills in the program page.
     const bool script = options.files.size() == 1 && options.files.front().ends_with(".py");
     files_left_ = script ? 0 : std::max<qsizetype>(1, static_cast<qsizetype>(options.files.size()));
     since_.start();
@@ -121,9 +121,10 @@ class Photographer : public QObject {
       code_ = failure_.isEmpty()
                   ? Complain(kFailure, i18n::Format("nothing was shown within {} s", limit / 1000))
                   : Complain(kBadInput, failure_.toStdString());
-    // Write the screenshot, also after a failure.
+    // Write the screenshot even after a failure.
     window_->settleCanvas();
-    // Run several rounds, because the layout of a widget can invalidate its parent's layout.
+    // Process events in several rounds, because the layout of a widget can invalidate its parent's
+    // layout.
     for (int round = 0; round < kLayoutRounds; ++round) QCoreApplication::processEvents();
     Save();
     QApplication::exit(code_);
@@ -161,8 +162,8 @@ class Photographer : public QObject {
 };
 
 // Provides the fonts of an installed tree. If this computer has no font configuration (no desktop),
-// also sets the tree's by an environment variable that child processes do not get. Construct it
-// before the application, which reads the configuration, and call Load() after that.
+// also sets that of the tree, by an environment variable that child processes do not get. Construct
+// a Fonts before the application, which reads the font configuration, and call Load() afterwards.
 class Fonts {
  public:
   Fonts() {
@@ -192,7 +193,7 @@ class Fonts {
 };
 
 // Starts the program again in its destructor. By then, all objects that were declared later, such
-// as the window, have saved their state and are destroyed.
+// as the window, have saved their state and have been destroyed.
 struct RestartAfterwards {
   ~RestartAfterwards() {
     if (wanted) QProcess::startDetached(QApplication::applicationFilePath(), {});
@@ -256,7 +257,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   }
   // Use the scale that the user chose in the settings, unless the command line sets another scale.
-  // Child processes do not get the environment variable.
+  // The environment variable is removed later, so that child processes do not get it.
   const int chosen_scale = picture || options.scale != 1.0 ? 100 : MainWindow::storedUiScale();
   const bool own_scale = chosen_scale != 100 && !qEnvironmentVariableIsSet("QT_SCALE_FACTOR");
   if (options.scale != 1.0) qputenv("QT_SCALE_FACTOR", QByteArray::number(options.scale));
@@ -270,7 +271,8 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   QApplication::setApplicationDisplayName(QString());
   QApplication::setDesktopFileName(QStringLiteral("vramscope"));
 
-  // Set the language before the window is built: from --lang, the last choice or the environment.
+  // Set the language before the window is built. It comes from --lang, from the user's last choice
+  // or from the environment.
   const std::optional<Language> chosen = LanguageFromName(
       !options.language.empty() || picture ? QString::fromStdString(options.language)
                                            : MainWindow::storedLanguage());
@@ -285,14 +287,14 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   const Language language = chosen.value_or(SystemLanguage());
   SetLanguage(Languages().contains(language) ? language : Language::kEnglish);
 
-  // A screenshot does not use the stored settings of the user's window, but a temporary folder.
+  // For a screenshot, use a temporary folder instead of the stored settings of the user's window.
   QTemporaryDir scratch;
   MainWindowOptions window_options;
   window_options.worker_program = FindWorker();
   window_options.gpu_libraries = options.gpu_libraries;
   window_options.setup.samples_folder = QString::fromStdString(setup::SamplesFolder());
   window_options.setup.download = OwnDownloadOptions();
-  // A worker that the user has set (for example on another computer) has its own LibTorch.
+  // A worker that the user has chosen (for example on another computer) has its own LibTorch.
   if (!qEnvironmentVariableIsSet("VRAMSCOPE_WORKER"))
     window_options.setup.find_libtorch = [] {
       return setup::FindLibTorch(setup::OwnSetupPlaces());
@@ -319,7 +321,8 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
       window.resize(window.size().boundedTo(room));
   }
   window.show();
-  // Construct it before anything is started, so that it also receives immediate failures.
+  // Construct the Photographer before anything is started, so that it also learns of immediate
+  // failures.
   std::optional<Photographer> photographer;
   if (picture) {
     photographer.emplace(&window, options);
@@ -337,7 +340,7 @@ int RunWindow(int& argc, char** argv, const WindowOptions& options) {
   } else {
     window.openFiles(files);
   }
-  // Receive no requests to open files during a screenshot, which must not show other files.
+  // During a screenshot, accept no requests to open files, because it must not show other files.
   std::optional<OpenRequests> requests;
   if (!picture)
     requests.emplace([&window](const std::vector<std::string>& asked) {

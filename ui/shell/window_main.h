@@ -16,22 +16,22 @@
 namespace vramscope::ui {
 
 struct WindowOptions {
-  std::vector<std::string> files;  // files to open; of two, the first is the baseline
-  std::string screenshot;          // if not empty, saves the window here as a PNG and ends
-  std::string dump_state;          // if not empty, writes the window's state here as JSON and ends
-  std::string size;                // "1680x1050", logical pixels; empty: as last stored
-  std::string theme;               // "dark", "light", "system"; empty: as last stored
+  std::vector<std::string> files;  // files to open; of two files, the first is the baseline
+  std::string screenshot;          // path; if not empty, saves the window as a PNG and ends
+  std::string dump_state;          // path; if not empty, writes the window's state as JSON and ends
+  std::string size;                // "1680x1050" in logical pixels; empty: the stored size
+  std::string theme;               // "dark", "light" or "system"; empty: the stored theme
   double scale = 1.0;              // scale of the whole window, 0.5 to 4
-  std::string language = {};       // "en", "zh_CN"; empty: as last chosen, or from the environment
-  // The tab to open, such as "phases", "compare" or "what-if=expandable_segments:True". The error
-  // for an unknown name lists the valid names.
+  std::string language = {};       // "en", "zh_CN"; empty: as chosen last, or from the environment
+  // The page to open, such as "phases", "compare" or "what-if=expandable_segments:True". For an
+  // unknown name, the error message lists the valid names.
   std::string page = {};
   // Returns the folders of CUDA's libraries for a run on this computer's GPU, or an error if no run
   // is possible.
   std::function<absl::StatusOr<std::vector<std::string>>()> gpu_libraries = {};
 };
 
-// Returns kInvalidArgument unless the text is a size within the bounds, such as "1680x1050".
+// Returns kInvalidArgument unless the text is a size, such as "1680x1050", within the limits.
 absl::Status CheckSize(const std::string& size);
 
 // Draws a trace's timeline and returns the bytes of a PNG, PDF or SVG file. Needs no display.
@@ -48,9 +48,9 @@ absl::StatusOr<std::string> DrawTimeline(const std::shared_ptr<const trace::Trac
                                          const std::shared_ptr<const trace::Trace>& whole,
                                          const TimelineFile& options);
 
-// Returns the exit status: 0, 2 (invalid option), 3 (a file to show in a screenshot cannot be
-// opened), 4 (no display, the screenshot cannot be written, or nothing was shown in time). Messages
-// go to stderr.
+// Returns the exit status: 0; 2: invalid option; 3: a file to show in a screenshot cannot be
+// opened; 4: no display, the screenshot cannot be written, or nothing was shown in time. Messages
+// are written to stderr.
 int RunWindow(int& argc, char** argv, const WindowOptions& options);
 
 }  // namespace vramscope::ui

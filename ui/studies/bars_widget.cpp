@@ -112,7 +112,7 @@ void BarsWidget::paintEvent(QPaintEvent*) {
     const double low = std::min(bar.from, bar.to), high = std::max(bar.from, bar.to);
     if (static_cast<int>(i) == dragged_)
       painter.fillRect(QRectF(0, y - 2, width(), kLine), ToQColor(theme_.raised));
-    // The sign of the text tells the direction without the color.
+    // The sign in the text shows the direction, so the color is not needed to recognize it.
     const timeline::Color colour = bar.whole ? timeline::Mix(theme_.panel, theme_.dim, 0.6)
                                    : bar.to > bar.from ? theme_.bad
                                                        : theme_.good;

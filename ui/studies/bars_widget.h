@@ -18,8 +18,9 @@ struct Bar {
   bool whole = false;  // true for the first and last bar: the baseline and the current run
 };
 
-// The bars of `waterfall --json`, then a bar for the current run, and a table of all bars. `title`
-// returns the title of a bar by its index and name. `now` is the title of the last bar.
+// Reads the bars of `waterfall --json` and appends a bar for the current run. The table has a row
+// for each bar. `title` returns a bar's title for its index and name. `now` is the title of the
+// last bar.
 struct BarsAndTable {
   std::vector<Bar> bars;
   Table table;
@@ -28,10 +29,11 @@ BarsAndTable ReadBars(const QJsonArray& json,
                       const std::function<QString(size_t, const QString&)>& title,
                       const QString& now);
 
-// Draws the bars. The user can drag every bar except the first and the last to another place.
+// Draws the bars. The user can drag each bar to another place, except the first and the last bar.
 class BarsWidget : public QWidget {
  public:
-  // `moved` gets the old and the new index of a bar. The second bar has index 0.
+  // `moved` gets the old and the new index of a bar. Index 0 is the second bar, because the first
+  // cannot be moved.
   explicit BarsWidget(std::function<void(int, int)> moved);
   void setBars(std::vector<Bar> bars);
   void setTheme(const timeline::Theme& theme);

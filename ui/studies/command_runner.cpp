@@ -12,9 +12,9 @@
 namespace vramscope::ui {
 namespace {
 
-constexpr int kStopMs = 3'000;  // between SIGINT and SIGKILL
-constexpr int kGoneMs = 300;    // each wait of the destructor
-constexpr int kNo = 1;          // exit code of a negative result, which comes with JSON too
+constexpr int kStopMs = 3'000;  // time between SIGINT and SIGKILL
+constexpr int kGoneMs = 300;    // maximum time of each wait in the destructor
+constexpr int kNo = 1;          // exit code of a negative result, which also has JSON
 
 }  // namespace
 
@@ -23,7 +23,7 @@ CommandRunner::CommandRunner(QString vramscope, QString worker, QObject* parent)
 
 CommandRunner::~CommandRunner() {
   if (process_ == nullptr) return;
-  // Stop the process and wait for its end, because this program may exit right after this.
+  // Stop the process and wait for its end, because this program may exit directly afterwards.
   process_->disconnect(this);
   if (process_->processId() > 0) ::kill(static_cast<pid_t>(process_->processId()), SIGINT);
   if (!process_->waitForFinished(kGoneMs)) process_->kill();
@@ -53,7 +53,7 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
     words << QStringLiteral("--config") << config_->fileName();
   }
   words << QStringLiteral("--json");
-  if (CurrentLanguage() != Language::kEnglish)  // of the errors
+  if (CurrentLanguage() != Language::kEnglish)  // the language of the error messages
     words << QStringLiteral("--lang") << LanguageName(CurrentLanguage());
   if (!program.words.isEmpty()) words << QStringLiteral("--") << program.words;
   by_lines_ = arguments.contains(QStringLiteral("--json-lines"));
@@ -72,8 +72,8 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
   process_->start(vramscope_, words);
 }
 
-// Does not wait for the end of the process. After kStopMs, the process is killed. Its QProcess
-// object deletes itself.
+// Does not wait for the end of the process. If the process still runs after kStopMs, it is killed.
+// Its QProcess object deletes itself.
 void CommandRunner::cancel() {
   if (Stop()) Q_EMIT ended({}, tr("cancelled"));
 }
@@ -90,7 +90,8 @@ bool CommandRunner::Stop() {
     connect(process, &QProcess::errorOccurred, process, [process](QProcess::ProcessError error) {
       if (error == QProcess::FailedToStart) process->deleteLater();
     });
-    // The process may not have read the configuration file yet.
+    // Keep the configuration file until the process ends, because the process may not have read it
+    // yet.
     if (config_ != nullptr) config_.release()->setParent(process);
     if (process->processId() > 0) ::kill(static_cast<pid_t>(process->processId()), SIGINT);
     QTimer::singleShot(kStopMs, process, &QProcess::kill);
@@ -109,7 +110,7 @@ void CommandRunner::TakeLines() {
     if (part.isEmpty()) continue;
     last_ = part;
     Q_EMIT arrived(part);
-    if (process_.get() != process) return;  // cancelled, or replaced
+    if (process_.get() != process) return;  // the process was cancelled or replaced
   }
 }
 
@@ -123,7 +124,8 @@ void CommandRunner::Ended(int code, QProcess::ExitStatus status) {
   QString error = QString::fromUtf8(process->readAllStandardError()).trimmed();
   error = WithoutErrorPrefix(std::move(error));
   const QJsonObject result = by_lines_ ? last_ : QJsonDocument::fromJson(said_).object();
-  // If all plans of the command failed, it has another exit code, and its JSON gives the reason.
+  // If all plans of the command failed, it has yet another exit code, and its JSON states the
+  // reason.
   if (status == QProcess::NormalExit && (code == 0 || code == kNo || error.isEmpty()) &&
       !result.isEmpty()) {
     Q_EMIT ended(result, {});

@@ -1,5 +1,5 @@
 // Runs a command of `vramscope` in a separate process and returns the command's JSON. So the window
-// uses the same commands as scripts do.
+// uses the same commands that scripts use.
 //
 //   runner->run({"fit", "--budget", "24GiB"}, run::ToJson(config));
 //   connect(runner, &CommandRunner::ended, page, ...);
@@ -18,7 +18,8 @@
 
 namespace vramscope::ui {
 
-// The program that a command plans: the words after "--", and the folder in which it starts.
+// The program that a command plans: the words after "--", and the folder in which the program
+// starts.
 struct CommandProgram {
   QStringList words = {};
   QString folder = {};
@@ -30,8 +31,8 @@ class CommandRunner : public QObject {
   CommandRunner(QString vramscope, QString worker, QObject* parent = nullptr);
   ~CommandRunner() override;
 
-  // Runs the command with --json. If `config` is not empty, adds --config with a temporary
-  // run.json. If a command is still running, first stops it without emitting ended().
+  // Runs the command with --json. If `config` is not empty, writes it to a temporary run.json and
+  // adds --config. If another command is still running, first stops it, without emitting ended().
   void run(const QStringList& arguments, const std::string& config = {},
            const CommandProgram& program = {});
   void cancel();
@@ -51,12 +52,13 @@ class CommandRunner : public QObject {
   QString vramscope_, worker_;
   std::unique_ptr<QProcess> process_;
   bool by_lines_ = false;
-  QByteArray said_;  // all output; if by_lines_, only the unfinished line
+  QByteArray said_;  // all output; if by_lines_, only the line that is not finished yet
   QJsonObject last_;
   std::unique_ptr<QTemporaryFile> config_;
 };
 
-// Translates a text in a command's JSON, which is in English.
+// Returns the text of a command's JSON at `key`. The JSON is in English, and the returned text is
+// translated.
 std::string ShownText(const QJsonObject& json, const char* key);
 
 }  // namespace vramscope::ui

@@ -27,14 +27,14 @@ std::string Text(const QJsonObject& json, const char* key) {
   return json.value(QLatin1String(key)).toString().toStdString();
 }
 
-// Returns the text of a value. Scaled values (GiB, %) always have three decimals, so that the
-// values of a column line up.
+// Returns the text of a value. A value in GiB or % always has three decimals, so that the values of
+// a column are aligned.
 std::string InColumn(const reproduce::Figure& figure, double value) {
   if (figure.scale() == 1 && figure.unit != "%") return reproduce::ValueText(figure, value);
   return fmt::format("{:.3f} {}", value / figure.scale(), figure.unit);
 }
 
-// Returns a number of the JSON with the figure's unit.
+// Returns a number of the JSON as a text with the figure's unit.
 std::string Number(const QJsonObject& json, const char* key) {
   const QJsonValue value = json.value(QLatin1String(key));
   if (!value.isDouble()) return "";
@@ -146,7 +146,7 @@ void ExperimentsPage::Show(const QJsonObject& result) {
     ids_.push_back(Text(e, "id"));
     reproduce::Settings settings;
     const QJsonObject config = e.value(QLatin1String("config")).toObject();
-    // Add the model first. It sets defaults, which the other settings then replace.
+    // Add the model first, because it sets defaults. The other settings replace some of these.
     if (config.contains(QLatin1String("model")))
       settings.emplace_back("model", Text(config, "model"));
     for (auto it = config.begin(); it != config.end(); ++it) {

@@ -44,8 +44,8 @@ void FitPage::setConfig(const run::RunConfig& config) {
 
 void FitPage::SayWhatItIs() {
   if (found_.isEmpty() || busy()) return;
-  // The result is also valid if the run equals a proposal. In that case, the user has applied the
-  // proposal.
+  // The result is also valid if the run equals one of its proposals, because the user has then
+  // applied the proposal.
   const std::string now = run::ToJson(config_);
   const bool of_now =
       now == run::ToJson(asked_) ||

@@ -1,4 +1,4 @@
-// Rows for the tables of both *Make it fit* pages: for a run, and for a program.
+// Rows for the tables of the two *Make it fit* pages, one for a run and one for a program.
 #pragma once
 
 #include <QJsonObject>
@@ -8,11 +8,12 @@
 
 namespace vramscope::ui {
 
-// The columns of proposals, without rows.
+// Returns a table with the columns for proposals, but without rows.
 Table FitTable();
 void AddFitRow(Table& table, std::string name, std::string saves, std::string time, std::string why,
                bool marked);
-// Adds "Unchanged: needs 12.00 GiB" for `start`, the plan without changes. Returns whether it fits.
+// Adds a row for `start`, the plan without changes: "Unchanged: needs 12.00 GiB". Returns whether
+// the plan fits.
 bool AddStartRow(Table& table, const QJsonObject& start);
 // Returns a text such as "fits; training semantics unchanged" for a proposal of `fit --json`.
 std::string FitVerdict(const QJsonObject& proposal);

@@ -25,7 +25,7 @@ QString Sentence(const absl::Status& status) {
   return text.endsWith(QLatin1Char('.')) ? text : text + QLatin1Char('.');
 }
 
-// "lora=16"
+// Returns a text such as "lora=16".
 std::string ToggleText(const QJsonObject& toggle) {
   const QString name = toggle.value(QLatin1String("name")).toString();
   const QString value = toggle.value(QLatin1String("value")).toString();
@@ -149,7 +149,7 @@ void ProgramFitPage::ShowResult(const QJsonObject& result) {
               SignedSize(needed - needs), FactorText(proposal), FitVerdict(proposal), true);
     for (const QJsonValue& each : toggles) {
       const QJsonObject toggle = each.toObject();
-      // List the lines to write in the program, each with its place.
+      // List the lines to write in the program, each with its place there.
       std::string why;
       for (const QJsonValue& one : toggle.value(QLatin1String("change")).toArray()) {
         const QJsonObject change = one.toObject();
@@ -212,7 +212,7 @@ void ProgramWaterfallPage::DrawInOrder(const std::vector<std::string>& order) {
 
 void ProgramWaterfallPage::move(int by) { bars_->move(by); }
 
-// Finds the row's bar by its name, because the table may be sorted.
+// Finds the row's bar by its name, because the table may be sorted differently.
 void ProgramWaterfallPage::Open(int row) {
   const Cell* bar = row >= 0 ? model_->cell(row, 0) : nullptr;
   if (bar == nullptr) return Say(tr("Select a bar first."));

@@ -17,9 +17,9 @@ class QLineEdit;
 namespace vramscope::ui {
 
 // Returns the words after "--" of a command about the program, and the program's folder. Errors
-// (kInvalidArgument, kNotFound) say what the request lacks.
+// (kInvalidArgument, kNotFound) state what the request lacks.
 absl::StatusOr<CommandProgram> ProgramOf(const program::Request& request);
-// Returns the words before "--": "fit", "--device", "h100-sxm", ... `toggles` are switched on.
+// Returns the words before "--": "fit", "--device", "h100-sxm", ... The words switch on `toggles`.
 QStringList StudyArguments(const QString& command, const program::Request& request,
                            const std::vector<std::string>& toggles);
 
@@ -27,33 +27,35 @@ class ProgramStudyPage : public StudyPage {
   Q_OBJECT
  public:
   ProgramStudyPage(const StudyPrograms& programs, const char* name, QWidget* parent = nullptr);
-  // Sets the program of the form on the left. Results for another program stay, with a remark.
+  // Sets the program in the form on the left. Results for another program stay visible, with a
+  // remark.
   void setRequest(const program::Request& request);
 
  Q_SIGNALS:
   // Asks the window to show the plan of `request` in a separate document. `base` is the request
-  // with which the study began. `variant` says how `request` differs from `base`.
+  // to which the study's result belongs. `variant` states how `request` differs from `base`.
   void planRequested(const vramscope::program::Request& request,
                      const vramscope::program::Request& base, const QString& variant);
 
  protected:
   virtual void ShowResult(const QJsonObject& result) = 0;
   void Show(const QJsonObject& result) final;
-  // Runs the command, or says why the program of the form cannot be planned.
+  // Runs the command and shows `says` meanwhile. If the program in the form cannot be planned, says
+  // why instead.
   void StartOn(const QStringList& arguments, const QString& says);
-  void Found(const QString& text);  // describes the result
+  void Found(const QString& text);  // sets the text that describes the result
   QString Budget(const QString& typed) const;
 
-  program::Request request_;  // of the form
-  program::Request asked_;    // to which the shown result belongs
+  program::Request request_;  // the program in the form
+  program::Request asked_;    // the program to which the shown result belongs
 
  private:
   void SayWhatItIs();
-  program::Request asking_;  // on which the running command works
-  QString found_;            // empty: no result
+  program::Request asking_;  // the program to which the running command belongs
+  QString found_;            // the text of Found(); empty: no result
 };
 
-// Finds toggles with which the program fits. Each proposal can be opened as a document.
+// Finds toggles with which the program fits. Each proposal can be opened as a separate document.
 class ProgramFitPage : public ProgramStudyPage {
   Q_OBJECT
  public:
@@ -91,15 +93,15 @@ class ProgramWaterfallPage : public ProgramStudyPage {
 
 class VaryChart;
 
-// Shows the memory that the program needs with other values of its arguments, in a chart. A click
-// on a point opens its plan.
+// Shows in a chart how much memory the program needs with other values of its arguments. A click on
+// a point opens the point's plan.
 class VaryPage : public ProgramStudyPage {
   Q_OBJECT
  public:
   explicit VaryPage(const StudyPrograms& programs, QWidget* parent = nullptr);
   void setTheme(const timeline::Theme& theme) override;
   void vary();
-  void open(int row);  // of the table
+  void open(int row);  // opens the plan of a row of the table
   QJsonObject dumpState() const override;
 
  protected:
@@ -110,8 +112,8 @@ class VaryPage : public ProgramStudyPage {
   QLineEdit* argument_;
   QLineEdit* budget_;
   VaryChart* chart_;
-  std::vector<std::string> names_;                // of the arguments
-  std::vector<std::vector<std::string>> points_;  // values of each point of the chart
+  std::vector<std::string> names_;                // the names of the arguments
+  std::vector<std::vector<std::string>> points_;  // argument values of each point of the chart
 };
 
 }  // namespace vramscope::ui

@@ -90,8 +90,8 @@ WaterfallControls::WaterfallControls(QWidget* page, const Parts& parts, const QS
     connect(new QShortcut(QKeySequence(Qt::ALT | key), page, nullptr, nullptr,
                           Qt::WidgetWithChildrenShortcut),
             &QShortcut::activated, this, [this, by] { move(by); });
-  // If the window is too low for all bars, let the bars scroll. The table below keeps its header
-  // and some rows.
+  // If the window is too low for all bars, the bars scroll, so that the table below keeps its
+  // header and some rows.
   constexpr int kTableLeast = 90, kStretch = 3;
   area_->setWidget(bars_);
   area_->setWidgetResizable(true);
@@ -119,7 +119,7 @@ void WaterfallControls::show(BarsAndTable bars, std::vector<std::string> order) 
 }
 
 void WaterfallControls::move(int by) {
-  // Row 0 is the first bar, which cannot be moved.
+  // Row 0 shows the first bar, which cannot be moved.
   const int row = parts_.view->currentIndex().row() - 1;
   Move(row, row + by);
 }

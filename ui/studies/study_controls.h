@@ -1,5 +1,5 @@
-// The controls of *Make it fit* and of *Waterfall*. The pages of the model and of the program share
-// them. UI thread only.
+// The controls of the pages *Make it fit* and *Waterfall*, which the model's pages and the
+// program's pages share. UI thread only.
 #pragma once
 
 #include <QJsonArray>
@@ -28,15 +28,15 @@ class FitControls : public QObject {
   Q_OBJECT
  public:
   struct Texts {
-    const char* name;  // of the budget's field
+    const char* name;  // object name of the budget's field
     QString budget_tip, make_tip;
-    QString use, use_tip;  // of the buttons of the proposals: "Use %1"
+    QString use, use_tip;  // text and tool tip of the proposals' buttons, such as "Use %1"
   };
   // Inserts the field and the buttons before the other controls of the page.
   FitControls(QWidget* page, QHBoxLayout* controls, const Texts& texts,
               const std::function<void()>& make, const std::function<void(int)>& use);
 
-  QString budget() const;  // as it was typed; empty: the GPU's memory
+  QString budget() const;  // the text that the user typed; empty: the GPU's memory
   void setDefaultBudget(const QString& text);
   void showProposals(size_t count);
   // Returns a sentence about the result of `fit --json`, or `none` if it has no proposals.
@@ -51,14 +51,15 @@ class FitControls : public QObject {
 class WaterfallControls : public QObject {
   Q_OBJECT
  public:
-  // Parts of the page.
+  // The parts of the page that the controls use.
   struct Parts {
     QHBoxLayout* controls;
     QVBoxLayout* column;
     TableModel* model;
     TableView* view;
   };
-  // `draw` is called when the button is pressed, and `reorder` to plan the bars in a new order.
+  // `draw` is called when the button is pressed. `reorder` is called with a new order of the bars,
+  // for which they must be planned again.
   WaterfallControls(QWidget* page, const Parts& parts, const QString& draw_tip,
                     const std::function<void()>& draw,
                     std::function<void(const std::vector<std::string>&)> reorder);

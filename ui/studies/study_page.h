@@ -1,4 +1,4 @@
-// Pages of the bottom dock. Each page runs a command of vramscope, has a line of controls (with
+// Pages of the bottom dock. Each page runs a command of vramscope. It has a line of controls (with
 // progress and cancel) and a table, and offers its results to the window as configurations.
 #pragma once
 
@@ -41,7 +41,7 @@ class StudyPage : public QWidget {
   virtual QJsonObject dumpState() const;
 
  Q_SIGNALS:
-  // Asks the window to plan and show this run. The change is one undo step.
+  // Asks the window to plan and show this run, as one undo step.
   void editRequested(const vramscope::run::RunConfig& config);
   void changed();  // busy() has changed
 
@@ -65,8 +65,8 @@ class StudyPage : public QWidget {
   QToolButton* cancel_;
 };
 
-// Shows published experiments, with published and planned figures. Opens an experiment as a
-// run.
+// Shows published experiments, with published and planned figures. The user can open an experiment
+// as a run.
 class ExperimentsPage : public StudyPage {
   Q_OBJECT
  public:
@@ -84,7 +84,7 @@ class ExperimentsPage : public StudyPage {
   std::vector<std::string> ids_;
 };
 
-// Finds techniques that make the current run fit. A click applies a proposal.
+// Finds techniques that make the current run fit. Applies a proposal when the user clicks it.
 class FitPage : public StudyPage {
   Q_OBJECT
  public:
@@ -101,8 +101,8 @@ class FitPage : public StudyPage {
   void SayWhatItIs();
   FitControls* fit_;
   std::vector<run::RunConfig> proposals_;
-  run::RunConfig asked_;  // the run that the search started from
-  QString found_;         // message about the result; empty: no result
+  run::RunConfig asked_;  // the run with which the search started
+  QString found_;         // the message about the result; empty: no result
 };
 
 // Shows how techniques lead from the model's defaults to the current run, with a bar for each
@@ -128,7 +128,7 @@ class WaterfallPage : public StudyPage {
   WaterfallControls* bars_;
   run::RunConfig asked_;
   std::vector<std::string> asked_order_;
-  QString found_;  // message about the bars; empty: no bars
+  QString found_;  // the message about the bars; empty: no bars
 };
 
 }  // namespace vramscope::ui

@@ -1,5 +1,5 @@
-// A chart of the memory that a program needs with other values of its arguments. The chart has a
-// point for each plan and a line at the budget. A click on a point, or Enter, calls `opened`.
+// A chart of the memory that a program needs with other values of its arguments. It has a point for
+// each plan, and a line at the budget. A click on a point, or Enter, calls `opened`.
 #pragma once
 
 #include <QString>
@@ -16,7 +16,7 @@ struct VaryPoint {
   QString label;     // "8"
   double bytes = 0;  // memory that the program needs
   bool fits = true;
-  QString error;  // why there is no plan; empty if there is
+  QString error;  // why there is no plan; empty: there is a plan
 };
 
 class VaryChart : public QWidget {

@@ -113,7 +113,8 @@ void VaryPage::vary() {
   StartOn(arguments, tr("Planning each value …"));
 }
 
-// Opens the plan of a row. Reads its values from the row, because the table may be sorted.
+// Opens the plan of a row. Reads the values from the row, because the table may be sorted
+// differently.
 void VaryPage::open(int row) {
   std::vector<std::string> values;
   for (size_t i = 0; i < names_.size(); ++i) {
@@ -170,7 +171,7 @@ void VaryPage::ShowResult(const QJsonObject& result) {
                             .arg(count)
                             .arg(result.value(QLatin1String("seconds")).toDouble(), 0, 'f', 1);
   if (!largest.isDouble() || names_.empty()) return Found(plans);
-  // Larger values were not planned.
+  // The text names the largest planned value, because larger values were not planned.
   const QString found =
       all_fit ? tr("Every %1 up to %2 fits. %3") : tr("The largest %1 that fits is %2. %3");
   Found(found.arg(QString::fromStdString(names_.front())).arg(largest.toInteger()).arg(plans));

@@ -15,8 +15,8 @@ namespace vramscope::ui {
 
 namespace {
 
-// Returns the titles of the toggles that `rung` switches on. If it switches on none, returns the
-// settings that it changes.
+// Returns the titles of the toggles that `rung` switches on. If it switches on no toggle, returns
+// the settings that it changes.
 QString TitleOf(const fit::Rung& rung, const run::RunConfig& before) {
   QStringList titles;
   for (const run::ToggleRow& row : run::Toggles())
@@ -90,7 +90,8 @@ void WaterfallPage::setTheme(const timeline::Theme& theme) {
 
 void WaterfallPage::move(int by) { bars_->move(by); }
 
-// Returns the command line, with all settings of the run that differ from its model's defaults.
+// Returns the command line. It contains all settings of the run that differ from the model's
+// defaults.
 QString WaterfallPage::command() const {
   std::vector<std::string> words = {"vramscope", "waterfall"};
   run::RunConfigBuilder builder;

@@ -5,13 +5,13 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Matches W, A, S and D by their position, because other layouts have these letters
-// elsewhere.
+// Matches W, A, S and D by their position on the keyboard, because other keyboard layouts have
+// these letters elsewhere.
 std::optional<Key> ByPosition(const QKeyEvent& e) {
   static const bool kEvdev = QGuiApplication::platformName() == QLatin1String("xcb") ||
                              QGuiApplication::platformName().startsWith(QLatin1String("wayland"));
   if (!kEvdev || e.nativeScanCode() == 0) return std::nullopt;
-  switch (e.nativeScanCode()) {  // evdev codes + 8
+  switch (e.nativeScanCode()) {  // the codes of evdev, plus 8
     case 25:
       return Key::kZoomIn;
     case 38:

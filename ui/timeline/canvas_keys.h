@@ -9,7 +9,8 @@
 
 namespace vramscope::ui::timeline {
 
-// Matches W, A, S and D by their position, and all other keys by the character they produce.
+// Matches W, A, S and D by their position on the keyboard, and all other keys by the character that
+// they produce.
 std::optional<Key> KeyOf(const QKeyEvent& event);
 
 }  // namespace vramscope::ui::timeline

@@ -2,7 +2,7 @@
 //
 //   model.Press(PointerOf(*event, event->button()), now);
 //
-// Stateless.
+// The functions are stateless.
 #pragma once
 
 #include <QMouseEvent>

@@ -10,7 +10,8 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// The maximum number of built traces in memory, and of their events if they are not displayed.
+// kRemembered: the maximum number of built traces in memory. kRememberedEvents: the maximum number
+// of events of those built traces that are not displayed.
 constexpr size_t kRemembered = 4;
 constexpr uint64_t kRememberedEvents = 1'000'000;
 
@@ -31,7 +32,7 @@ void DataBuilder::Remember(const Data& data) {
     remembered_.erase(remembered_.begin() + static_cast<std::ptrdiff_t>(i));
   };
   if (remembered_.size() > kRemembered) forget(0);
-  uint64_t unseen = 0;  // events of traces that are not displayed, newest first
+  uint64_t unseen = 0;  // events of the traces that are not displayed, from the newest trace on
   for (size_t i = remembered_.size(); i-- > 0;) {
     const TracePtr& built = remembered_[i]->shared_trace();
     if (built == shown_ || built == baseline_) continue;
@@ -62,8 +63,9 @@ DataBuilder::Data DataBuilder::Obtain(const TracePtr& trace, const Curves& curve
     Remember(*data);
     return *std::move(data);
   }
-  // At most one trace and one baseline are built at a time. Partial traces of a running program may
-  // arrive faster than they can be built. After each build, only the newest trace is built.
+  // At most two traces (a trace and a baseline) are built at a time. Partial traces of a running
+  // program may arrive faster than they can be built, so after each build, only the newest is
+  // built.
   if (building_.size() < 2 && std::ranges::count(building_, trace) == 0) {
     jobs_.Ask(
         [trace, curves, whole]() -> Data { return TimelineData::Build(trace, curves, whole); },

@@ -1,6 +1,6 @@
-// Builds the data that the canvas needs for traces (TimelineData): at once for small traces, on a
-// pool thread for large traces. The newest data stays in memory, so that it is not built again when
-// a run becomes the baseline.
+// Builds the data that the canvas needs for traces (TimelineData): immediately for small traces, on
+// a pool thread for large traces. The newest data stays in memory, so that it need not be built
+// again when a run becomes the baseline.
 //
 //   DataBuilder builder([this] { Land(); });
 //   if (DataBuilder::Data data = builder.Obtain(trace, curves)) Show(data);  // else Land() follows
@@ -29,18 +29,19 @@ class DataBuilder {
   // The event loop calls `landed` after another thread has finished a build.
   explicit DataBuilder(std::function<void()> landed) : landed_call_(std::move(landed)) {}
 
-  // Returns null if the data is not built yet. Call Obtain() again after `landed`.
+  // Returns null if the data is not built yet. Call Obtain() again after `landed` was called.
   Data Obtain(const TracePtr& trace, const Curves& curves, const TracePtr& whole = {});
   // Adds data that was built elsewhere.
   void Remember(const Data& data);
-  // Call it after the language has changed. The data has translated texts and must be built again.
+  // Call it after the language has changed. The data contains translated texts, so it must be built
+  // again.
   void Forget() { remembered_.clear(); }
   // Sets the two traces whose data stays in memory even if it is large.
   void SetShown(const TracePtr& trace, const TracePtr& baseline);
-  // Returns the data that was built since the last call.
+  // Returns the data that was built since the last call of TakeLanded().
   std::vector<Data> TakeLanded();
-  // Returns the error if the displayed trace could not be built because memory ran out. Only the
-  // first call returns the error. The build is not repeated.
+  // Returns the error if the displayed trace could not be built because memory ran out. The build
+  // is not repeated, and only the first call returns the error.
   absl::Status TakeError();
 
   bool busy() const { return !building_.empty(); }

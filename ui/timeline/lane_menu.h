@@ -14,8 +14,8 @@
 
 namespace vramscope::ui::timeline {
 
-// Adds a title as a disabled item. A section would be a line without text, because style sheets do
-// not draw its text.
+// Adds a title as a disabled item. A menu section would show only a line, because style sheets do
+// not draw a section's text.
 void AddMenuTitle(QMenu* menu, const QString& title);
 
 class LaneMenu : public QMenu {

@@ -15,7 +15,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr int kPointsPerInch = 72;
-// The resolution, in pixels per point, of images in a PDF or SVG, which show very small blocks.
+// The resolution, in pixels per point, of the images in a PDF or SVG, which show very small blocks.
 constexpr double kPdfScale = 2;
 
 absl::StatusOr<std::string> Png(TimelineModel* model, RasterRenderer* renderer,
@@ -48,7 +48,7 @@ absl::StatusOr<std::string> Pdf(TimelineModel* model, RasterRenderer* renderer,
     QPdfWriter writer(&buffer);
     writer.setCreator(QStringLiteral("vramscope"));
     writer.setTitle(QString::fromStdString(options.title));
-    writer.setResolution(kPointsPerInch);  // one logical pixel is one point
+    writer.setResolution(kPointsPerInch);  // so that one logical pixel is one point
     writer.setPageMargins({});
     writer.setPageSize(QPageSize(QSizeF(options.width, options.height), QPageSize::Point, QString(),
                                  QPageSize::ExactMatch));

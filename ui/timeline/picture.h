@@ -1,10 +1,10 @@
-// Draws the timeline of a trace for a file: a PNG at any scale, or a PDF or SVG, in which curves,
-// boxes and texts are vector shapes.
+// Draws the timeline of a trace for a file: a PNG at any scale, or a PDF or SVG. In a PDF or SVG,
+// curves, boxes and texts are vector shapes.
 //
 //   ASSIGN_OR_RETURN(std::string png, DrawImage(TimelineData::Build(trace),
 //                                                 {.format = ImageFormat::kPng, .scale = 2}));
 //
-// Needs a QGuiApplication (for the fonts) but no display. Any thread.
+// Needs a QGuiApplication (for the fonts) but no display. May be called on any thread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,16 +23,16 @@ enum class ImageFormat : uint8_t { kPng, kPdf, kSvg };
 
 struct ImageOptions {
   ImageFormat format = ImageFormat::kPng;
-  int width = 1680, height = 1050;  // logical pixels; points for a PDF
+  int width = 1680, height = 1050;  // in logical pixels; for a PDF, in points
   double scale = 1;                 // of a PNG: device pixels per logical pixel
   bool dark = false;
-  std::optional<Span> view = {};  // time from the trace's begin; nullopt: all
+  std::optional<Span> view = {};  // times since the trace's begin; nullopt: the whole trace
   std::string title = {};         // title of the PDF or SVG document
 };
 inline constexpr int kMinImageSide = 320, kMaxImageSide = 8192;
 
-// Returns the file's bytes. kInvalidArgument means that the size is too small or too large, or that
-// the trace is a snapshot without history. kInternal means that the image could not be encoded.
+// Returns the file's bytes. Returns kInvalidArgument if the size is too small or too large, or if
+// the trace is a snapshot without history. Returns kInternal if the image could not be encoded.
 absl::StatusOr<std::string> DrawImage(const std::shared_ptr<const TimelineData>& data,
                                       const ImageOptions& options);
 

@@ -19,7 +19,7 @@ std::string Number(double value) {
   return text == "-0" ? "0" : text;
 }
 
-// Escapes XML. Drops control characters, which XML cannot represent.
+// Escapes the text for XML. Omits control characters, which XML cannot represent.
 std::string Escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -43,7 +43,8 @@ std::string Escaped(std::string_view text) {
   return out;
 }
 
-// Returns the attribute `name` ("fill" or "stroke") with this color. For alpha 0, it is "none".
+// Returns the attribute `name` ("fill" or "stroke") with this color. If alpha is 0, its value is
+// "none".
 std::string Paint(std::string_view name, uint32_t argb) {
   if (argb >> 24 == 0) return fmt::format(" {}=\"none\"", name);
   std::string out = fmt::format(" {}=\"#{:06x}\"", name, argb & 0xffffff);
@@ -188,7 +189,7 @@ class Writer {
         Number(width), Escaped(utf8));
   }
 
-  // Draws each layer as one outline of steps. Adjacent columns of the same height are one step.
+  // Draws each layer as one outline of steps. Adjacent columns of the same height form one step.
   void Stack(const StackPrim& s) {
     const auto edges = list_.edges(s);
     const auto colors = list_.colors(s);

@@ -1,4 +1,4 @@
-// Writes a DrawList as an SVG page, with the shapes and texts that the renderers draw.
+// Writes a DrawList as an SVG page. It contains the same shapes and texts that the renderers draw.
 //
 //   const std::string page = SvgOf(list, renderer.measure(), {.width = 1680, .height = 1050, ...});
 //

@@ -17,10 +17,10 @@ double Luminance(Color c) {
   return 0.2126 * Linear(c.r) + 0.7152 * Linear(c.g) + 0.0722 * Linear(c.b);
 }
 
-// The hues are the same as in PyTorch's memory timeline, because users know it. They are shifted
-// (mostly in lightness) so that any two differ for people with deuteranopia, protanopia or
-// tritanopia, and no other palette is needed. Both themes use the same hues, so that one theme's
-// legend also explains a screenshot of the other theme.
+// The hues are those of PyTorch's memory timeline, because users know them. They are shifted
+// (mostly in lightness) so that people with deuteranopia, protanopia or tritanopia can distinguish
+// any two of them, and no other palette is needed. Both themes use the same hues, so that the
+// legend of one theme also explains a screenshot of the other theme.
 void SetDataColors(Theme* t) {
   using trace::Category;
   using trace::Phase;

@@ -1,5 +1,5 @@
-// The colors of the window's dark and light themes. They are plain values without Qt. The
-// timeline's model and renderers and the shell's style sheet share them.
+// The colors of the window's dark and light themes. They are plain values, without Qt, and are used
+// by the timeline's model and renderers and by the shell's style sheet.
 //
 //   Theme t = Theme::Dark();
 //   QColor ground = QColor::fromRgba(t.ground.argb());
@@ -14,7 +14,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Not premultiplied by alpha.
+// A color that is not premultiplied by alpha.
 struct Color {
   uint8_t r = 0, g = 0, b = 0, a = 255;
   static constexpr Color Rgb(uint32_t rgb) {
@@ -32,7 +32,7 @@ struct Color {
   friend constexpr bool operator==(Color, Color) = default;
 };
 
-// Returns the color of `over`, with its alpha, on an opaque `under`.
+// Returns the color that `over`, with its alpha, has on an opaque `under`.
 Color Blend(Color under, Color over);
 // Returns `a` for t = 0 and `b` for t = 1.
 Color Mix(Color a, Color b, double t);
@@ -41,20 +41,20 @@ double Contrast(Color a, Color b);
 
 struct Theme {
   bool dark = true;
-  // surfaces, from back to front
+  // colors of surfaces, from back to front
   Color ground, panel, raised, line;
-  // text; `faint` is only for grid labels and for descriptions in lane titles
+  // colors of text; `faint` is only for grid labels and for descriptions in lane titles
   Color text, dim, faint;
   Color accent;
-  Color on_color;  // text on a phase or a category
-  // `good` means less memory. `bad` means more memory, or a limit that is exceeded. Both hold
-  // everywhere, for any sign of a figure.
+  Color on_color;  // text on the color of a phase or a category
+  // `good` means less memory. `bad` means more memory, or a limit that is exceeded. This is so
+  // everywhere, whether the figure has a plus or a minus.
   Color good, bad, warning;
   Color selection;  // outline of the selection
   Color cached;     // unused memory in the blocks lane
   Color baseline;   // the baseline's line; the line of reserved memory has the color `text`
 
-  // activities of a device's streams: kernels, memcpys, memsets, collectives
+  // activities in a device's streams: kernels, memcpys, memsets, collectives
   Color kernel, copy, fill, collective;
   // the causes of a device's idle gaps, indexed by query::IdleCause
   std::array<Color, 5> idle;

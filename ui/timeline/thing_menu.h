@@ -1,5 +1,5 @@
 // The context menu of a thing in the timeline or a table. It has the thing's name, texts to copy,
-// searches for similar things, links to related things, and the menu of its lane.
+// searches for similar things, links to related things, and the menu of the thing's lane.
 //
 //   ThingMenu menu(&model, thing, lane, {.changed = ..., .search = ...}, widget);
 //   menu.exec(position);
@@ -21,12 +21,13 @@ class ThingMenu : public QMenu {
   Q_OBJECT
  public:
   struct Asked {
-    std::function<void()> changed;  // the model has changed
+    std::function<void()> changed;  // called when the menu has changed the model
     std::function<void(const std::string& filter)> search;
     std::function<double()> now;  // returns the time in ms
-    std::function<void()> note;   // add a note to the thing
+    std::function<void()> note;   // adds a note to the thing
   };
-  // `thing` must be in the model's data. `lane` is the lane that shows `thing`, or null.
+  // `thing` must be in the model's data. `lane` is the lane that shows `thing`, or null if none
+  // does.
   ThingMenu(TimelineModel* model, const query::Thing& thing, const Lane* lane, Asked asked,
             QWidget* parent);
 

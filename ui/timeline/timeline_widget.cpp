@@ -30,7 +30,7 @@ TimelineWidget::TimelineWidget(QWidget* parent)
 }
 
 TimelineWidget::~TimelineWidget() {
-  delete impl_->gl_view;  // first, because the view reads the model
+  delete impl_->gl_view;  // delete it first, because it reads the model
   impl_->gl_view = nullptr;
 }
 
@@ -210,7 +210,7 @@ QJsonObject TimelineWidget::dumpState() const {
 }
 
 void TimelineWidget::settle() {
-  do {  // Land() may start a build that was waiting
+  do {  // Land() may start another build that was waiting
     impl_->builder.Wait();
     impl_->Land();
   } while (impl_->builder.busy());
@@ -225,7 +225,7 @@ bool TimelineWidget::ready() const {
 }
 
 QSize TimelineWidget::sizeHint() const { return {1000, 720}; }
-// The minimum has room for the phases, the memory lane and the blocks lane.
+// At the minimum size, the phases, the memory lane and the blocks lane fit.
 QSize TimelineWidget::minimumSizeHint() const { return {320, 280}; }
 
 void TimelineWidget::zoomToFit() {
@@ -261,7 +261,7 @@ void TimelineWidget::redoView() {
 void TimelineWidget::select(trace::AllocationId id) {
   const CanvasState& s = impl_->model.state();
   if (!s.data || s.data->shared_trace() != impl_->trace) {
-    impl_->pending_selection = id;  // applied when the trace is built
+    impl_->pending_selection = id;  // it is applied when the trace's data is built
     return;
   }
   impl_->model.Select(id);

@@ -1,5 +1,5 @@
-// What the widget's two files share: timeline_widget.cpp (public functions) and
-// timeline_widget_input.cpp (events). No other file includes it. UI thread only.
+// The part of the widget that its two files share: timeline_widget.cpp (public functions) and
+// timeline_widget_input.cpp (events). No other file includes this header. UI thread only.
 #pragma once
 
 #include <QBasicTimer>
@@ -27,9 +27,9 @@ struct TimelineWidget::Impl {
   void Land() {
     for (const Data& data : builder.TakeLanded()) {
       const TracePtr& built = data->shared_trace();
-      // Show the built trace, even if a newer trace of the same run has been set since. It is newer
-      // than the displayed trace, and while traces arrive faster than they are built, nothing else
-      // would appear.
+      // Show the built trace even if a newer trace of the same run has been set since, because it
+      // is newer than the displayed trace. While traces arrive faster than they are built, nothing
+      // new would appear otherwise.
       const Data& shown = model.state().data;
       if (trace && built != trace && built != baseline && shown && shown->shared_trace() != trace &&
           built->info.start_unix_ns == trace->info.start_unix_ns &&
@@ -41,7 +41,7 @@ struct TimelineWidget::Impl {
     Apply();
   }
 
-  // Passes the requested trace and baseline to the model if they are built.
+  // Passes the requested trace and baseline to the model, if their data is built.
   void Apply() {
     builder.SetShown(trace, baseline);
     if (baseline != (model.state().baseline ? model.state().baseline->shared_trace() : nullptr) ||
@@ -64,7 +64,7 @@ struct TimelineWidget::Impl {
       }
     }
     if (const absl::Status error = builder.TakeError(); !error.ok()) {
-      // Remove the previous trace, which must not stay visible under the new trace's name.
+      // Remove the previous trace. Otherwise it would stay visible under the new trace's name.
       model.SetData(nullptr, false, Now());
       model.SetStatus(Status::kFailed, tr("Cannot draw the timeline").toStdString(),
                       std::string(error.message()),
@@ -118,7 +118,8 @@ struct TimelineWidget::Impl {
     if (c.lanes) Q_EMIT widget->lanesChanged();
   }
 
-  // Chooses by the available OpenGL, unless $VRAMSCOPE_RENDERER=raster or gl sets the renderer.
+  // Chooses the renderer. The available OpenGL decides, unless $VRAMSCOPE_RENDERER=raster or gl is
+  // set.
   void ChooseRenderer() {
     const QByteArray renderer = qgetenv("VRAMSCOPE_RENDERER");
     if (renderer == "raster") return;
@@ -151,7 +152,7 @@ struct TimelineWidget::Impl {
 
   TimelineWidget* widget;
   TimelineModel model;
-  GlView* gl_view = nullptr;  // child of the widget; null: raster
+  GlView* gl_view = nullptr;  // a child of the widget; null: the raster renderer is used
   RasterCanvas raster{&model};
 
   TracePtr trace, baseline, whole;
@@ -159,14 +160,14 @@ struct TimelineWidget::Impl {
   QString baseline_label;
   bool baseline_label_changed = false;
   bool animate = false;
-  bool moved = false;  // the screen shows a moved image
-  bool exact = false;  // the next frame must be drawn anew
+  bool moved = false;  // whether the screen shows a moved image
+  bool exact = false;  // whether the next frame must be drawn exactly, not moved
   std::optional<trace::AllocationId> pending_selection;
   std::optional<Position> pending_position;
 
   QElapsedTimer clock;
   QBasicTimer frame_timer, tooltip_timer;
-  QBasicTimer exact_timer;  // runs while a moved image is shown in place of the exact one
+  QBasicTimer exact_timer;  // runs while a moved image is shown instead of an exact one
   DataBuilder builder{[this] { Land(); }};
 };
 

@@ -26,7 +26,8 @@ constexpr int kTooltipDelayMs = 250;
 bool TimelineWidget::event(QEvent* event) {
   switch (event->type()) {
     case QEvent::ShortcutOverride: {
-      // While the canvas has the focus, its keys take precedence over equal menu shortcuts.
+      // While the canvas has the focus, its keys take precedence over the same keys as menu
+      // shortcuts.
       auto* key = static_cast<QKeyEvent*>(event);
       if (impl_->model.state().data && KeyOf(*key)) {
         event->accept();
@@ -63,12 +64,12 @@ bool TimelineWidget::event(QEvent* event) {
 
 void TimelineWidget::paintEvent(QPaintEvent*) {
   if (impl_->gl_view) return;
-  // If the view continues to move, do not restart exact_timer, so that an exact image replaces the
-  // moved image after at most kExactAfterMs.
+  // If the view continues to move, do not restart exact_timer. So an exact image replaces the moved
+  // image after at most kExactAfterMs.
   const absl::StatusOr<bool> moved =
       trace::CatchStatus([&] { return impl_->raster.Paint(this, impl_->exact); });
   impl_->exact = false;
-  if (!moved.ok()) {  // memory ran out while drawing: another frame is drawn later
+  if (!moved.ok()) {  // memory ran out while drawing: another frame will be drawn later
     impl_->raster.Invalidate();
     impl_->exact_timer.start(RasterCanvas::kExactAfterMs, this);
     return;
@@ -149,7 +150,8 @@ void TimelineWidget::contextMenuEvent(QContextMenuEvent* event) {
   const Hit hit = impl_->model.HitTest(event->pos().x(), event->pos().y());
   const Lane* lane = by_key ? impl_->model.CommandedLane() : hit.lane;
   const auto changed = [this] { impl_->Refresh(); };
-  // The menu key opens the menu of the current lane or, if there is none, of the selection.
+  // The menu key opens the menu of the current lane or, if there is no current lane, of the
+  // selection.
   const std::optional<query::Thing> thing = !by_key           ? ThingOf(s.data->trace(), hit)
                                             : lane == nullptr ? SelectedThing(s)
                                                               : std::nullopt;

@@ -13,7 +13,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
-constexpr int kShare = 10;  // partial traces take at most 1/kShare of the time
+constexpr int kShare = 10;  // building partial traces takes at most 1/kShare of the time
 
 }  // namespace
 
@@ -76,7 +76,7 @@ void Assembly::Work() {
       const absl::Status refused = refused_;
       std::string reason = std::move(reason_);
       lock.unlock();
-      // If memory runs out, call `done` with the error.
+      // If memory runs out in End(), call `done` with the error.
       if (const absl::Status told =
               trace::CatchStatus([&] { End(done, refused, std::move(reason)); });
           !told.ok())
@@ -93,7 +93,7 @@ void Assembly::Work() {
     absl::Status status;
     if (!refused) {
       status = trace::CatchStatus([&] { return TakeIn(std::move(frame)); });
-      // If a partial trace cannot be built, show none and let the run continue.
+      // If a partial trace cannot be built, show none, and let the run continue.
       if (!broken_) trace::CatchStatus([&] { MakePartialTrace(); }).IgnoreError();
     }
     lock.lock();

@@ -1,13 +1,13 @@
-// Assembles the frames of a run and builds partial traces on a separate thread, so that checksums,
+// Assembles the frames of a run and builds partial traces, on a separate thread. So checksums,
 // decompression and building never delay the window's thread.
 //
-//   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on that thread
+//   Assembly assembly([](std::shared_ptr<const trace::Trace> so_far) { ... });  // on its thread
 //   assembly.Add(*std::move(raw_frame));  // from FrameDecoder::NextUnverified; never blocks
 //   assembly.FinishLater("", [](std::string refused, std::shared_ptr<const trace::Trace> trace) {
-//     ...  // on that thread
+//     ...  // on its thread
 //   });
 //
-// Call all member functions on one thread. Does not use Qt.
+// All member functions must be called on one thread. Does not use Qt.
 #pragma once
 
 #include <absl/status/status.h>
@@ -33,26 +33,27 @@ class Assembly {
   using OnTrace = std::function<void(std::shared_ptr<const trace::Trace>)>;
 
   // `on_trace` gets partial traces, at most every 100 ms. Building them takes at most a tenth of
-  // the time. If it is empty, none are built. `damaged` is called once, on the assembly's thread,
-  // if a frame has a wrong checksum or cannot be decompressed.
+  // the time. If `on_trace` is empty, no partial traces are built. `damaged` is called once, on the
+  // assembly's thread, if a frame has a wrong checksum or cannot be decompressed.
   using Damaged = std::function<void(const absl::Status&)>;
   explicit Assembly(OnTrace on_trace, Damaged damaged = {});
   // Drops the frames that are still in the queue.
   ~Assembly();
 
-  // The limit of the queue in bytes. Frames are compressed, so a trace needs more memory than its
-  // frames. Add() never blocks. If the queue is full, it drops this and all later frames.
+  // The maximum number of bytes of the frames in the queue. Frames are compressed, so a trace needs
+  // more memory than its frames. Add() never blocks: if the queue is full, it drops this frame and
+  // all later frames.
   static constexpr size_t kMostQueued = size_t{1} << 30;
   void Add(trace::RawFrame frame);
-  // Waits until all frames are assembled. Returns an error if a frame was refused. All later frames
-  // are then dropped.
+  // Waits until all frames are assembled. Returns an error if a frame was refused, which also means
+  // that all later frames are dropped.
   absl::Status Settle();
   // Waits like Settle(), then returns the trace, or null if there are no events. If no footer has
-  // arrived, the trace is incomplete, for the given reason.
+  // arrived, the trace is marked as incomplete, for the given reason.
   std::shared_ptr<const trace::Trace> Finish(std::string reason_if_incomplete);
-  // Like Finish(), but does not wait, and calls `done` on the assembly's thread. `refused` says why
-  // a frame was refused and all later frames were dropped, or is "". Do not call any other function
-  // after this.
+  // Like Finish(), but does not wait, and calls `done` on the assembly's thread. `refused`: why a
+  // frame was refused, so that it and all later frames were dropped; "" if none was. Do not call
+  // any other function afterwards.
   using Done = std::function<void(std::string refused, std::shared_ptr<const trace::Trace>)>;
   void FinishLater(std::string reason_if_incomplete, Done done);
 
@@ -65,25 +66,25 @@ class Assembly {
 
   const OnTrace on_trace_;
   const Damaged damaged_;
-  trace::TraceAssembler assembler_;  // used by the thread until Settle() returns
+  trace::TraceAssembler assembler_;  // used only by thread_ until Settle() returns
 
   std::mutex mutex_;
   std::condition_variable more_, less_;
-  // Guarded by mutex_.
+  // mutex_ guards the following members.
   std::deque<trace::RawFrame> queue_;
   size_t queued_bytes_ = 0;
-  bool taking_ = false;  // a frame that was taken from the queue is being assembled
+  bool taking_ = false;  // whether a frame that was taken from the queue is being assembled
   bool stop_ = false;
   absl::Status refused_;
-  std::string reason_;  // argument of FinishLater
-  Done done_;           // argument of FinishLater; empty: not requested, or already called
+  std::string reason_;  // argument of FinishLater()
+  Done done_;           // argument of FinishLater(); empty: not called, or done
 
-  // Used only by thread_.
-  bool broken_ = false;  // an exception was thrown within assembler_.Add()
+  // Only thread_ uses the following members.
+  bool broken_ = false;  // whether assembler_.Add() has thrown an exception
   uint64_t events_in_trace_ = 0;
   std::chrono::steady_clock::time_point next_trace_;
 
-  std::thread thread_;  // last member: it uses the above
+  std::thread thread_;  // the last member, because the thread uses the other members
 };
 
 }  // namespace vramscope::ui

@@ -1,5 +1,4 @@
-// Why a run or a worker ended, as a text for the window and an English text for the
-// trace.
+// Why a run or a worker ended: a text for the window, and an English text for the trace.
 //
 //   Kill(EndReason::Of([&] { return WhyStopped(name); }));
 //
@@ -13,7 +12,7 @@
 namespace vramscope::ui {
 
 struct EndReason {
-  // Calls `text` twice: once in the language of the window, and once in English.
+  // Calls `text` twice: in the language of the window, and in English.
   template <class Text>
   static EndReason Of(const Text& text) {
     EndReason reason{.shown = text(), .in_trace = {}};

@@ -23,12 +23,12 @@ namespace {
 constexpr int kProtocol = 1;
 constexpr qsizetype kLogBytes = 64 << 10;
 constexpr int kLogPauseMs = 50;  // minimum time between two `logged` signals
-// A quick death is the end of a worker within this time after its start. The client gives up after
-// kMaxQuickDeaths quick deaths in a row.
+// If a worker ends within this time after its start, this is a quick death. The client gives up
+// after kMaxQuickDeaths quick deaths in a row.
 constexpr qint64 kQuickDeathMs = 10'000;
 constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
-constexpr int kHelloMs = 60'000;  // to load LibTorch from a slow disk takes tens of seconds
+constexpr int kHelloMs = 60'000;  // loading LibTorch from a slow disk takes tens of seconds
 constexpr int kCancelMs = 5'000;  // the trainer checks for a cancellation at every operator
 constexpr int kShutdownMs = 200;
 constexpr size_t kMostMessageBytes = size_t{1} << 20;  // limit for messages outside the trace
@@ -48,21 +48,21 @@ struct WorkerClient::Impl {
   enum class State { kStopped, kStarting, kReady, kGivenUp };
   struct Queued {
     quint64 tag = 0;
-    std::string config;    // proto/run.proto
-    bool renewed = false;  // the run was already moved to a new worker once
+    std::string config;    // serialized message of proto/run.proto
+    bool renewed = false;  // whether the run was already moved to a new worker once
   };
   struct Active {
-    Queued asked;  // stored for the case that a new process must run it
+    Queued asked;  // kept, because the run may have to be repeated in a new process
     quint64 tag = 0;
     bool cancelling = false;
-    bool replaced = false;  // replaced by another run; emits no signals
-    bool ending = false;    // the worker has finished; its frames are still being assembled
+    bool replaced = false;  // replaced by another run; emits no more signals
+    bool ending = false;    // the worker has finished, but its frames are still being assembled
     std::unique_ptr<Assembly> assembly;
   };
 
-  // The loss of a worker, which has not been reported yet.
+  // The loss of a worker that has not been reported yet.
   struct Loss {
-    std::optional<Queued> given_up;  // a queued run that will not be started
+    std::optional<Queued> given_up;  // a queued run that will not be started any more
     QString ended, text;
   };
 
@@ -74,7 +74,7 @@ struct WorkerClient::Impl {
   State state = State::kStopped;
   QElapsedTimer since_start;
   bool said_hello = false;
-  bool hopeless = false;  // a restart would not change anything
+  bool hopeless = false;  // whether a restart would not change anything
   int quick_deaths = 0;
   QTimer restart, hello_limit, cancel_limit;
   int hello_ms = kHelloMs;
@@ -84,9 +84,9 @@ struct WorkerClient::Impl {
   std::optional<Queued> queued;
   std::optional<Active> active;
   std::optional<Loss> untold_loss;
-  bool draining = false;  // the process has ended and its last output is being read
+  bool draining = false;  // whether the process has ended and its last output is being read
 
-  QByteArray log, unlogged;  // the last part of the log; the text not emitted yet
+  QByteArray log, unlogged;  // log: its last part; unlogged: text that was not emitted yet
   qsizetype log_left_out = 0;
   QTimer log_pause;
   EndReason kill_reason;  // why the client killed the process
@@ -95,7 +95,7 @@ struct WorkerClient::Impl {
   QString version;
 
   // If memory runs out while Qt makes a connection, the object stays half connected, and its
-  // destruction would crash. With noexcept, the program ends before that, with the message of
+  // destruction would crash. Because of noexcept, the program ends before that, with the message of
   // std::terminate (profiler/trace/terminate.h).
   Impl(WorkerClient* s, QString p) noexcept : self(s), program(std::move(p)) {
     for (QTimer* timer : {&restart, &hello_limit, &cancel_limit, &log_pause})
@@ -128,7 +128,8 @@ struct WorkerClient::Impl {
     state = State::kStarting;
     since_start.start();
     if (program.isEmpty()) {
-      // Report it later in the event loop, so that the caller of start() can connect first.
+      // Report the error later in the event loop, so that the caller of start() can connect signals
+      // first.
       QTimer::singleShot(0, self, [this] {
         hopeless = true;
         Lost(EndReason::Of([] {
@@ -159,7 +160,8 @@ struct WorkerClient::Impl {
       if (!arguments.isEmpty()) executable = arguments.takeFirst();
     }
     arguments << QStringLiteral("--stdio") << more_arguments;
-    // Do not start it in a deleted working directory, because MKL would not find its libraries.
+    // Do not start the process in a working directory that was deleted, because MKL would not find
+    // its libraries.
     if (const QString here = QDir::currentPath(); here.isEmpty() || !QFileInfo::exists(here))
       p->setWorkingDirectory(QDir::rootPath());
     hello_limit.start(hello_ms);
@@ -186,7 +188,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Called if the process has ended or could not be started.
+  // Called when the process has ended or could not be started.
   void Lost(const EndReason& why) {
     hello_limit.stop();
     cancel_limit.stop();
@@ -203,16 +205,16 @@ struct WorkerClient::Impl {
 
     const auto sentence = [](std::string text) { return text.ends_with('.') ? text : text + "."; };
     const QString ended = FromUtf8(sentence(why.shown));
-    // Only the window's text says what happens next, because the trace's text may be read much
-    // later.
+    // Only the window's text states what happens next. The trace's text does not, because it may be
+    // read much later.
     QString text = ended;
     text +=
         QLatin1Char(' ') + FromUtf8(again ? i18n::Text("A new worker is being started.")
                                           : i18n::Text("The worker is not restarted automatically; "
                                                        "the next run starts a new worker."));
     last_seconds = 0;
-    TellLost();  // reports the previous loss
-    // Take `queued` now, because a slot of runEnded may queue another run, which must stay queued.
+    TellLost();  // first reports the previous loss, if there is one
+    // Take `queued` now, because a slot of runEnded may queue another run, which must not be taken.
     untold_loss.emplace(Loss{again ? std::nullopt : std::exchange(queued, {}), ended, text});
     if (!active || active->ending) {
       TellLost();
@@ -220,7 +222,7 @@ struct WorkerClient::Impl {
       EndActive(kCodeUnavailable, ended, nullptr);
       TellLost();
     } else {
-      // The run's frames are still being assembled, so end the run when that is done.
+      // The run's frames are still being assembled, so end the run when they are.
       cancel_limit.stop();
       active->ending = true;
       active->assembly->FinishLater(
@@ -286,7 +288,7 @@ struct WorkerClient::Impl {
     return taken;
   }
 
-  // Emits the rest of a worker's log, even if its last line has no newline.
+  // Emits the rest of a worker's log, even if its last line does not end with a newline.
   void FlushLog() {
     log_pause.stop();
     TellLog(unlogged.size());
@@ -341,7 +343,7 @@ struct WorkerClient::Impl {
     }
   }
 
-  // Passes the frame on as it was received. The assembly verifies and decompresses it.
+  // Passes the frame on as it was received. The assembly will verify and decompress it.
   void TakeOfTrace(trace::RawFrame frame) {
     if (active && active->assembly && !active->replaced && !active->ending &&
         frame.type != trace::FrameType::kEnd)
@@ -385,8 +387,7 @@ struct WorkerClient::Impl {
       case trace::FrameType::kRunStarted: {
         proto::RunStarted started;
         if (!started.ParseFromString(frame.payload)) return false;
-        // Ignore a second RunStarted, which would discard the frames received so
-        // far.
+        // Ignore a second RunStarted message, which would discard the frames received so far.
         if (active && started.tag() == active->tag && !active->assembly && !active->ending) {
           active->assembly =
               std::make_unique<Assembly>(OnTraceOf(active->tag), DamagedOf(active->tag));
@@ -406,7 +407,7 @@ struct WorkerClient::Impl {
         proto::RunEnded ended;
         if (!ended.ParseFromString(frame.payload)) return false;
         if (!active || ended.tag() != active->tag || active->ending) return true;
-        quick_deaths = 0;  // the worker can complete a run
+        quick_deaths = 0;  // the worker can complete a run, so start counting anew
         if (ended.needs_new_process() && !active->asked.renewed && !active->replaced &&
             !active->cancelling) {
           RunInNewProcess();
@@ -414,7 +415,7 @@ struct WorkerClient::Impl {
         }
         last_seconds = ended.seconds();
         int code = static_cast<int>(ended.status_code());
-        // Translate messages without arguments here, because the worker has no translator.
+        // Translate messages that have no arguments here, because the worker has no translator.
         EndWhenTakenIn(code, code == kCodeOk ? EndReason() : EndReason::Of([&] {
                          return ended.message().empty()
                                     ? i18n::Format("The run failed (status {}).", code)
@@ -422,14 +423,14 @@ struct WorkerClient::Impl {
                        }));
         return true;
       }
-      // Ignore messages that only a later version knows.
+      // Ignore messages that were added in later versions.
       default:
         return true;
     }
   }
 
-  // Repeats the run in a new process and emits no signal. This worker works, but not for this
-  // run.
+  // Repeats the run in a new process, without emitting a signal. This worker works, but cannot
+  // execute this run.
   void RunInNewProcess() {
     queued = std::move(active->asked);
     queued->renewed = true;
@@ -447,7 +448,7 @@ struct WorkerClient::Impl {
     StartProcess();
   }
 
-  // Returns an empty function if partialTrace is not connected, as in the command line.
+  // Returns an empty function if nothing is connected to partialTrace, as in the command line.
   Assembly::OnTrace OnTraceOf(quint64 tag) {
     if (!self->isSignalConnected(QMetaMethod::fromSignal(&WorkerClient::partialTrace))) return {};
     return [this, tag](std::shared_ptr<const trace::Trace> trace) {
@@ -461,7 +462,8 @@ struct WorkerClient::Impl {
     };
   }
 
-  // Handles damage found by the assembly's thread in the same way as damage found by this thread.
+  // Handles damage that the assembly's thread finds in the same way as damage that this thread
+  // finds.
   Assembly::Damaged DamagedOf(quint64 tag) {
     return [this, tag](const absl::Status& why) {
       QMetaObject::invokeMethod(
@@ -473,7 +475,7 @@ struct WorkerClient::Impl {
     };
   }
 
-  // Ends the run when its frames are assembled, without blocking this thread.
+  // Ends the run when its frames are assembled. Does not block this thread.
   void EndWhenTakenIn(int code, const EndReason& why) {
     cancel_limit.stop();
     active->ending = true;
@@ -547,8 +549,8 @@ WorkerClient::WorkerClient(QString worker_program, QObject* parent)
 
 WorkerClient::~WorkerClient() {
   if (!impl_->process) return;
-  // Read the rest of the log now. A worker for one run is destroyed as soon as the run has
-  // ended.
+  // Read the rest of the log now, because a worker for a single run is destroyed as soon as its run
+  // has ended.
   impl_->ReadLog();
   impl_->FlushLog();
   QProcess& process = *impl_->process;
@@ -563,7 +565,8 @@ WorkerClient::~WorkerClient() {
   }
   process.kill();
   if (process.waitForFinished(kShutdownMs)) return;
-  // Do not wait for the process, because it hangs in the kernel, for example in a driver.
+  // Do not wait for the process any longer, because it hangs in the kernel, for example in a
+  // driver.
   QObject::connect(&process, &QProcess::finished, &process, &QObject::deleteLater);
   impl_->process.release();
 }

@@ -19,15 +19,16 @@
 
 namespace vramscope::trainer {
 
-// Selects outputs in one run of a segment. Called for each operator ("aten::mm") in the order of
-// execution. Both runs of a segment must make the same choices.
+// Decides which operators' outputs are kept in one run of a segment.
 class OpPolicy {
  public:
   OpPolicy() = default;
   virtual ~OpPolicy() = default;
   OpPolicy(const OpPolicy&) = delete;
   OpPolicy& operator=(const OpPolicy&) = delete;
-  // `arguments`: the operator's arguments.
+  // Called for each operator ("aten::mm"), in the order of execution, with the operator's
+  // arguments. Returns whether its outputs are kept. Both runs of a segment must get the same
+  // answers.
   virtual bool Keeps(std::string_view op, std::span<const c10::IValue> arguments) = 0;
 };
 // Makes the policy of a segment. `first`: the segment is the first of its stack.
@@ -37,8 +38,8 @@ using MakeOpPolicy = std::function<std::unique_ptr<OpPolicy>(bool first)>;
 // second matrix product (torchtitan/distributed/activation_checkpoint.py).
 std::unique_ptr<OpPolicy> MakeProductsPolicy(bool first);
 // Keeps the outputs of products and attention that are most expensive to recompute, up to `share`
-// of all their bytes. The first segment keeps nothing. From that segment's calls, a solver chooses
-// the outputs to keep.
+// of all their bytes. A solver chooses these outputs from the operators that the first segment
+// called. So the first segment keeps nothing.
 MakeOpPolicy MakeBudgetPolicy(double share);
 
 LayerRunner MakeFrameRunner(const CheckpointOptions& options, MakeOpPolicy policy);

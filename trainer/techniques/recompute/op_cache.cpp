@@ -5,7 +5,7 @@
 
 namespace vramscope::trainer {
 
-// A dispatch key below autograd. Nothing else in this process uses it.
+// A dispatch key below autograd, which nothing else in this process uses.
 constexpr c10::DispatchKey kBelowAutograd = c10::DispatchKey::Fake;
 
 struct OpCacheScope::State {
@@ -38,7 +38,7 @@ void OnOp(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::S
     return;
   }
   {
-    // Do not intercept the operators that this operator calls.
+    // Do not intercept the operators that `op` calls.
     c10::impl::ExcludeDispatchKeyGuard inside(kBelowAutograd);
     op.redispatchBoxed(keys & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kBelowAutograd),
                        stack);

@@ -1,10 +1,12 @@
-// Keeps outputs of selected operators in one run of some code, and reuses them in a second run.
+// Keeps outputs of selected operators in the first run of some code, and reuses them in a second
+// run.
 //
 //   OpCache cache;
 //   { OpCacheScope first(&cache, policy.get(), OpCacheScope::Mode::kKeep); out = segment(); }
 //   { OpCacheScope again(&cache, same_policy.get(), OpCacheScope::Mode::kReuse); segment(); }
 //
-// Acts on the scope's thread, below autograd, like a TorchDispatchMode in Python.
+// The operators are intercepted on the thread that made the scope, below autograd, like by a
+// TorchDispatchMode in Python.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -25,10 +25,13 @@ struct Segment : torch::CustomClassHolder {
   std::optional<AutocastState> autocast;  // autocast's state in the first run
   size_t slots = 0;
   std::vector<size_t> present, replaced;
-  Carried closed_over;  // an undefined element is saved by the node, or not given
+  // The carried tensors that the node does not save; an element is undefined if the node saves it
+  // or the caller gave none.
+  Carried closed_over;
 
-  // Runs the layers. `given`: the elements of `carried` at the indexes `present`. Returns the new
-  // hidden state, then the elements that layers replaced. `replaced` gets their indexes.
+  // Runs the layers. `given`: the carried tensors that the node saves; `present` has their indexes.
+  // Returns the new hidden state, then the carried tensors that the layers replaced, and sets
+  // `replaced` to the indexes of the latter.
   variable_list Run(const at::Tensor& input, const variable_list& given) {
     Carried carried = closed_over;
     carried.resize(slots);

@@ -52,16 +52,16 @@ in vec2 uv;
 out vec4 result;
 void main() { result = texture(picture, uv); })";
 
-// Ranges of the characters in English texts; module names are ASCII. AddCharacters() adds other
-// characters when they are needed.
+// Ranges of the characters that English texts and module names (ASCII) contain. AddCharacters()
+// adds other characters when they are needed.
 constexpr ImWchar kGlyphs[] = {0x20, 0xff, 0x2010, 0x2027, 0x2190, 0x2193, 0x2212, 0x2212, 0};
-constexpr size_t kMostExtra = 6000;  // an atlas of 4096 x 4096 pixels has room for this many
+constexpr size_t kMostExtra = 6000;  // an atlas of 4096 x 4096 pixels is large enough
 
 bool InEveryAtlas(char32_t c) {
   for (const ImWchar* range = kGlyphs; *range != 0; range += 2)
     if (c >= range[0] && c <= range[1]) return true;
-  return c < 0x20 || c > 0xffff;  // control characters, and characters that do not fit into ImGui's
-                                  // 16 bits
+  // Control characters are not drawn, and others do not fit into ImGui's 16 bits.
+  return c < 0x20 || c > 0xffff;
 }
 
 ImU32 ToImGui(uint32_t argb) {
@@ -101,7 +101,7 @@ QByteArray FontFile(const QFont& font) { return FontFile(QRawFont::fromFont(font
 
 QByteArray FontFile(const QRawFont& raw) {
   if (!raw.isValid()) return {};
-  // Copy only the tables that a rasterizer needs: outlines, metrics and the character map.
+  // Copy only the tables that ImGui's rasterizer needs: outlines, metrics and the character map.
   static constexpr const char* kTags[] = {"CFF ", "OS/2", "cmap", "cvt ", "fpgm", "glyf", "head",
                                           "hhea", "hmtx", "kern", "loca", "maxp", "name", "prep"};
   std::vector<std::pair<const char*, QByteArray>> tables;
@@ -131,7 +131,7 @@ QByteArray FontFile(const QRawFont& raw) {
   // aligned).
   put32(cff ? 0x4f54544f : 0x00010000);
   put16(static_cast<uint16_t>(tables.size()));
-  for (int i = 0; i < 3; ++i) put16(0);  // Search hints; no reader of this font uses them.
+  for (int i = 0; i < 3; ++i) put16(0);  // search hints, which no reader of this font uses
   auto offset = static_cast<uint32_t>(12 + 16 * tables.size());
   for (const auto& [tag, table] : tables) {
     file.append(tag, 4);
@@ -149,7 +149,8 @@ QByteArray FontFile(const QRawFont& raw) {
 
 namespace {
 
-// Returns the font size for ImGui, which is ascent plus descent. Qt's font size is the em square.
+// Returns the font size as ImGui defines it: ascent plus descent. For Qt, it is the size of the em
+// square.
 std::optional<float> ImGuiSize(const QRawFont& raw, int pixels) {
   const QByteArray head = raw.fontTable("head"), hhea = raw.fontTable("hhea");
   if (head.size() < 20 || hhea.size() < 8) return std::nullopt;
@@ -255,8 +256,8 @@ absl::Status GlRenderer::SetScale(double scale) {
   return absl::OkStatus();
 }
 
-// Gets the characters that `font` lacks from Qt's fallback fonts. Merges them into the font that
-// was added last.
+// Gets the characters that `font` lacks from Qt's fallback fonts, and merges them into the ImGui
+// font that was added last.
 absl::Status GlRenderer::AddFallbacks(const QFont& font, float scale) {
   QString text;
   for (const char32_t c : extra_) text += QChar(static_cast<char16_t>(c));
@@ -329,7 +330,7 @@ float GlRenderer::Width(std::string_view utf8, Font font) const {
 }
 
 // Puts all rectangles of a frame into one buffer: first the rectangles of the list, then the
-// columns of the stacks.
+// columns of the stacks, then the columns of the strips.
 void GlRenderer::Collect(const DrawList& list) {
   rects_.assign(list.fills().begin(), list.fills().end());
   stack_ranges_.clear();
@@ -395,7 +396,7 @@ void GlRenderer::DrawDense(const Dense& dense, const ImDrawCmd& command) {
   vao_->bind();
   if (dense.image) {
     const ImagePrim& image = list_->images()[dense.first];
-    glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);  // premultiplied
+    glBlendFunc(GL_ONE, GL_ONE_MINUS_SRC_ALPHA);  // the colors are premultiplied
     pictures_->bind();
     pictures_->setUniformValue("area", image.area.x, image.area.y, image.area.right(),
                                image.area.bottom());

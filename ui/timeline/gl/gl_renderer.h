@@ -1,7 +1,7 @@
 // Draws a DrawList with OpenGL 3.3. Dear ImGui draws boxes, lines and text. Callbacks in ImGui's
-// list draw rectangles, stacks and images as instanced quads and textures, so that the drawing
-// order is preserved. The OpenGL context must be current in every call. Each renderer has its own
-// ImGui context.
+// list draw filled rectangles, the columns of stacks and strips (as instanced quads), and images
+// (as textures). Because they are in the same list, the drawing order is kept. The OpenGL context
+// must be current in every call. Each renderer has its own ImGui context.
 //
 //   GlRenderer r;
 //   if (absl::Status s = r.Initialize(dpr); !s.ok()) fall_back();
@@ -34,7 +34,8 @@ struct ImFont;
 
 namespace vramscope::ui::timeline {
 
-// Returns a font file in memory for ImGui, or nothing if Qt has no tables of the font.
+// These functions return a font file in memory for ImGui, or nothing if Qt provides no tables of
+// the font.
 QByteArray FontFile(const QFont& font);
 QByteArray FontFile(const QRawFont& font);
 
@@ -47,8 +48,8 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   void Release();
   // Sets the device pixel ratio, and loads the fonts again if it has changed.
   absl::Status SetScale(double scale);
-  // Whether the last list used characters that the atlas lacks (such as Chinese ones). After
-  // AddCharacters() has added them, the list must be built again.
+  // Whether the last drawn list used characters that the atlas lacks (such as Chinese ones). After
+  // AddCharacters() has added these, the list must be built again.
   bool lacks_characters() const { return !lacking_.empty(); }
   absl::Status AddCharacters();
   void Render(const DrawList& list, QSizeF size, double scale);
@@ -58,7 +59,7 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
  private:
   struct Dense {
     GlRenderer* renderer;
-    uint32_t first, count;  // a range of instances; for an image: the image's index and 0
+    uint32_t first, count;  // a range of instances; for an image: its index, and 0
     bool image;
   };
   struct FontMetrics {
@@ -79,19 +80,19 @@ class GlRenderer : public TextMeasure, protected QOpenGLExtraFunctions {
   ImGuiContext* context_ = nullptr;
   double scale_ = 0;
   std::array<FontMetrics, kFontCount> fonts_;
-  std::vector<QByteArray> font_files_;  // ImGui reads these while it builds the atlas
-  // The characters added to those in kGlyphs, including characters that no font has.
+  std::vector<QByteArray> font_files_;  // ImGui reads these files while it builds the atlas
+  // The characters that were added to those in kGlyphs, even if no font has them.
   std::set<char32_t> extra_;
   mutable std::set<char32_t> lacking_;
   std::map<QString, std::shared_ptr<const QByteArray>> fallback_files_;  // keyed by family
-  std::vector<std::vector<unsigned short>> ranges_;                      // ImGui reads these too
+  std::vector<std::vector<unsigned short>> ranges_;                      // ImGui also reads these
 
   std::unique_ptr<QOpenGLShaderProgram> quads_, pictures_;
   std::unique_ptr<QOpenGLVertexArrayObject> vao_;
   QOpenGLBuffer instances_{QOpenGLBuffer::VertexBuffer};
   unsigned texture_ = 0;
 
-  // These are set while a frame is being drawn.
+  // These members are set while a frame is being drawn.
   const DrawList* list_ = nullptr;
   QSizeF size_;
   std::vector<FillRect> rects_;

@@ -11,7 +11,7 @@
 namespace vramscope::ui::timeline {
 
 QString ProbeOpenGl() {
-  // The offscreen and minimal platforms claim to have OpenGL, but the widget fails there.
+  // On the platforms offscreen and minimal, Qt claims to have OpenGL, but the widget fails.
   const QString platform = QGuiApplication::platformName();
   if (platform == QLatin1String("offscreen") || platform.startsWith(QLatin1String("minimal"))) {
     return {};
@@ -30,8 +30,8 @@ QString ProbeOpenGl() {
 }
 
 bool HasGraphicsDevice(const QString& folder) {
-  // The device files of NVIDIA, WSL and mobile GPUs. The Linux kernel's drivers are checked
-  // below.
+  // The device files of NVIDIA, WSL and mobile GPUs. Those of the Linux kernel's drivers are
+  // checked below.
   const QStringList names = {QStringLiteral("nvidia*"), QStringLiteral("dxg"),
                              QStringLiteral("kgsl-*"), QStringLiteral("mali*")};
   if (!QDir(folder).entryList(names, QDir::System | QDir::Files | QDir::Dirs).isEmpty())
@@ -56,7 +56,8 @@ GlView::GlView(TimelineModel* model, std::function<void(QString)> failed, QWidge
 }
 
 GlView::~GlView() {
-  // Disconnect, because the base class destroys the context later, and the slot uses members.
+  // Disconnect, because the base class destroys the context later, and the connected slot uses
+  // members.
   if (context()) disconnect(context(), nullptr, this, nullptr);
   Release();
 }
@@ -88,7 +89,7 @@ void GlView::initializeGL() {
 void GlView::paintGL() {
   if (!usable_) return;
   Paint(false);
-  // If the fonts lack characters, add them and draw again. After that, none are missing.
+  // If the fonts lack characters, add them and draw again. Then no characters are missing any more.
   if (!renderer_.lacks_characters()) return;
   usable_ = renderer_.AddCharacters().ok();
   if (usable_) Paint(true);

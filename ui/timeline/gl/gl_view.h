@@ -1,5 +1,5 @@
 // The canvas on OpenGL. This QOpenGLWidget covers the TimelineWidget, which handles the input. The
-// data layer is in a framebuffer object, so that hovering redraws only the overlay.
+// data layer is stored in a framebuffer object, so that hovering redraws only the overlay.
 #pragma once
 
 #include <QOpenGLFramebufferObject>
@@ -12,18 +12,20 @@
 
 namespace vramscope::ui::timeline {
 
-// Returns the OpenGL renderer's name, or nothing if this computer or Qt platform lacks OpenGL 3.3.
+// Returns the name of the OpenGL renderer. Returns nothing if this computer or the Qt platform
+// lacks OpenGL 3.3.
 QString ProbeOpenGl();
-// Returns whether a graphics driver has a device file in `folder`. Without a driver, OpenGL is not
-// probed, because a renderer takes 50 MB until the program ends even if nothing uses it. Only tests
-// pass another `folder` than /dev.
+// Returns whether a graphics driver has a device file in `folder`. If there is none, OpenGL is not
+// probed, because probing loads a renderer that takes 50 MB until the program ends, even if nothing
+// uses it. Only tests pass another `folder` than /dev.
 bool HasGraphicsDevice(const QString& folder = QStringLiteral("/dev"));
 // Returns whether the renderer runs on the CPU. If so, ui/timeline/raster draws faster.
 bool IsSoftwareOpenGl(const QString& renderer);
 
 class GlView : public QOpenGLWidget {
  public:
-  // `model` must outlive the view. If OpenGL does not work, the event loop calls `failed` once.
+  // `model` must outlive the view. If OpenGL does not work, `failed` is called once, from the event
+  // loop.
   GlView(TimelineModel* model, std::function<void(QString why)> failed, QWidget* parent);
   ~GlView() override;
 

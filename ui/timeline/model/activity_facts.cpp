@@ -17,7 +17,7 @@ using trace::ActivityKind;
 using trace::SliceKind;
 
 constexpr size_t kMostRelated = 64;
-// The maximum number of an op's kernels or allocations that are summed.
+// The maximum number of an op's kernels that are summed, and of its allocations.
 constexpr size_t kMostSummed = 10'000;
 
 std::string Blocks(size_t count) {
@@ -35,7 +35,7 @@ std::string NameOfAllocation(const trace::Trace& t, uint32_t id) {
                      i18n::Text(trace::Name(a.main_category[id])));
 }
 
-// Adds the blocks that are operands of the kernel, if operands were recorded.
+// Adds the blocks that are the kernel's operands, if operands were recorded.
 void AddBlocks(const TimelineData& d, uint32_t row, std::vector<LinkedFact>* facts) {
   const query::OperandLinks& links = d.activities()->operands();
   if (!links.any()) return;

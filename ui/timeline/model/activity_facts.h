@@ -1,6 +1,6 @@
-// Collects the facts that the panel lists about a kernel, memcpy, memset, call, idle gap between
-// two activities, or the kernels of an allocation. A fact may be a link to another activity, an
-// allocation or a slice.
+// Collects the facts that the selection panel lists about a kernel, memcpy, memset or call, about
+// an idle gap between two activities, or about the kernels of an allocation. A fact may be a link
+// to another activity, an allocation or a slice.
 //
 //   for (const LinkedFact& fact : FactsOfActivity(data, row).facts) ...
 //
@@ -24,7 +24,7 @@ struct Link {
 struct LinkedFact {
   std::string label, value;
   Link link = {};
-  bool sentence = false;  // the value is wrapped if it is too long
+  bool sentence = false;  // a long value is wrapped, not elided
 };
 
 struct ActivityFacts {
@@ -32,19 +32,21 @@ struct ActivityFacts {
   std::vector<LinkedFact> facts;
 };
 
-// At most this many related things are listed one by one. Only the sum of the others is listed.
+// At most this many related things are listed one by one. Of the others, only the sum is listed.
 inline constexpr size_t kNamed = 5;
 
 ActivityFacts FactsOfActivity(const TimelineData& data, uint32_t activity);
 ActivityFacts FactsOfGap(const TimelineData& data, uint32_t gap);
-// Returns facts about an allocation's kernels: the first and last kernel with it as an operand (if
-// recorded), the kernels of the op that allocated it, and of the last op before its free.
+// Returns facts about an allocation's kernels: the first and last kernel that has it as an operand
+// (if recorded), the kernels of the op that allocated it, and the kernels of the last op before its
+// free.
 std::vector<LinkedFact> KernelsOf(const TimelineData& data, trace::AllocationId id);
 
-// These functions return at most 64 things to outline with the selection. Related(): the call of a
-// kernel, or the kernels of a call. BlocksWith(): a kernel's operands or, if operands were not
-// recorded, the blocks that its op allocated. KernelsWith(): the kernels with a block as an operand
-// or, if not recorded, the kernels of the op that allocated the block.
+// These functions return at most 64 things to outline together with the selection. Related(): the
+// call of a kernel, or the kernels of a call. BlocksWith(): a kernel's operands or, if operands
+// were not recorded, the blocks that the kernel's op allocated. KernelsWith(): the kernels that
+// have a block as an operand or, if operands were not recorded, the kernels of the op that
+// allocated the block.
 std::vector<uint32_t> Related(const TimelineData& data, uint32_t activity);
 std::vector<trace::AllocationId> BlocksWith(const TimelineData& data, uint32_t activity);
 std::vector<uint32_t> KernelsWith(const TimelineData& data, trace::AllocationId id);

@@ -73,7 +73,7 @@ std::string PlaceOf(const trace::Trace& t, uint32_t row) {
 }
 
 std::string CounterLabel(std::string_view name) {
-  // The labels of trace::kMemoryCounters.
+  // The labels of trace::kMemoryCounters, in the same order.
   static constexpr std::string_view kLabels[] = {
       TEXT_MARK("total GPU memory"), TEXT_MARK("memory used by all processes"),
       TEXT_MARK("memory kept by the driver"), TEXT_MARK("memory used by this process")};

@@ -55,8 +55,8 @@ struct Hit {
   uint32_t slice = kNoSlice;                // set for kSlice
   uint32_t activity = query::kNoRow;        // set for kActivity
   uint32_t gap = query::kNoRow;             // set for kIdle
-  std::optional<trace::Category> category;  // kMemory: the layer at the point, if any
-  std::optional<uint64_t> offset;           // blocks lane: offset on the packed address axis
+  std::optional<trace::Category> category;  // set for kMemory: the layer at the point, if any
+  std::optional<uint64_t> offset;           // in the blocks lane: offset on the packed address axis
   bool SameThing(const Hit& o) const {
     return kind == o.kind && lane == o.lane && allocation == o.allocation && slice == o.slice &&
            activity == o.activity && gap == o.gap && category == o.category;
@@ -73,7 +73,8 @@ struct AddressWindow {
 
 struct CanvasState {
   std::shared_ptr<const TimelineData> data;
-  // If a file has an index, its outline is drawn instead of the data while the file is read.
+  // The outline of a file that has an index. It is drawn instead of the data while the file is
+  // read.
   std::shared_ptr<const trace::Outline> outline;
   std::shared_ptr<const TimelineData> baseline;
   std::string baseline_label;
@@ -83,9 +84,9 @@ struct CanvasState {
 
   double scale = 1;  // device pixels per logical pixel
   Layout layout;
-  std::string current_lane;  // the lane that keys act on while the mouse is elsewhere; empty: none
-  std::optional<float>
-      drop_at;  // while a lane is dragged: the y coordinate at which it would be dropped
+  std::string current_lane;  // the lane on which keys act while the mouse is elsewhere; empty: none
+  // While a lane is dragged: the y coordinate at which it would be dropped.
+  std::optional<float> drop_at;
   Viewport viewport;
   ByteAxis axis{uint64_t{1} << 30, uint64_t{1} << 28};
   AddressWindow addresses;
@@ -99,27 +100,28 @@ struct CanvasState {
   }
   bool hides(trace::Category category) const { return hidden[static_cast<size_t>(category)]; }
   // Whether a block is drawn faint, because its category is hidden, or because other things are
-  // marked and the block is not.
+  // marked and this block is not.
   bool faint(uint32_t row) const {
     return unmarked(row) || (hidden.any() && hides(data->trace().allocations.main_category[row]));
   }
-  // At most one of the three selections is set.
+  // The selected slice, activity or idle gap. At most one of these three is set.
   uint32_t selected_slice = kNoSlice;
   uint32_t selected_activity = query::kNoRow;
   uint32_t selected_gap = query::kNoRow;  // index in IdleGaps
   std::optional<Span> range;
-  std::optional<Span> zoom_range;  // while Ctrl+drag chooses the next view
+  std::optional<Span> zoom_range;  // the range that Ctrl+drag is choosing as the next view
   std::optional<double> cursor;
-  Chosen last_chosen = Chosen::kNothing;  // may be cleared since; see TimelineModel::LastChosen()
+  Chosen last_chosen = Chosen::kNothing;  // may be gone now; see TimelineModel::LastChosen()
 
   bool hovering = false;
   double hover_x = 0, hover_y = 0;
   Hit hover;
-  bool tooltip = false;  // the tooltip's delay has passed
+  bool tooltip = false;  // the mouse has rested for the tooltip's delay
   bool dragging_range = false;
-  bool focus_frame = false;  // the canvas got the focus by a key
+  bool focus_frame = false;  // the canvas got the focus by a key, so a frame is drawn
 
-  // The memory lane's animation to new data: the edges at its start in pixels, and its progress.
+  // The animation of the memory lane when new data is shown: the edges at its start, in pixels,
+  // their number of columns, and its progress.
   std::vector<float> morph_from;
   uint32_t morph_columns = 0;
   float morph = 1;
@@ -129,7 +131,7 @@ struct CanvasState {
   double status_fraction = -1;
   std::string empty_title = "No run yet", empty_hint;
 
-  // Whether lanes are visible.
+  // Whether the canvas shows lanes.
   bool shows_lanes() const { return data && !data->is_state() && !outline; }
   int64_t TraceTime(double t) const { return data->ToTrace(t); }
   // `body`: the rectangle of the memory lane.
@@ -142,8 +144,8 @@ struct CanvasState {
            : data            ? data->address_axis().size()
                              : 1;
   }
-  // Whether to draw the GPU's limit: only if the run comes near it. If the axis reached up to a
-  // limit far above the run, the curves would be flat.
+  // Whether to draw the GPU's limit, which is the case only if the run comes near it. If the axis
+  // reached up to a limit far above the run, the curves would be flat.
   bool limit_in_range() const;
 };
 

@@ -1,4 +1,4 @@
-// What the user did last in the timeline: selected a thing, drew a range or placed the cursor.
+// What the user has chosen last in the timeline: a thing (by selecting it), a range or the cursor.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,8 @@ struct PhaseSpan {
 };
 using PhaseKey = std::tuple<int32_t, uint32_t, uint32_t>;  // step, phase, occurrence
 
-// Also adds steps, with 0xffff as the phase, so that runs without phases are aligned by steps.
+// Returns the phases of a trace. Also returns its steps, with 0xffff as the phase, so that runs
+// without phases are aligned by their steps.
 std::map<PhaseKey, PhaseSpan> Phases(const trace::Trace& t) {
   std::map<PhaseKey, PhaseSpan> spans;
   std::map<std::pair<int32_t, uint32_t>, uint32_t> seen;
@@ -53,8 +54,8 @@ TimeMap::TimeMap(const trace::Trace& a, const trace::Trace& b) {
   }
   std::sort(pairs.begin(), pairs.end());
   for (auto [x, y] : pairs) {
-    // The two runs may have phases in different orders. Skip a pair of times that would go back in
-    // either run.
+    // The two runs may have phases in different orders. Skip a pair of times if it would lie before
+    // the previous pair in either run.
     if (!a_.empty() && (x <= a_.back() || y < b_.back())) continue;
     a_.push_back(x);
     b_.push_back(y);
@@ -66,7 +67,7 @@ double TimeMap::Map(double a) const {
   auto next = std::upper_bound(a_.begin(), a_.end(), a);
   if (next == a_.begin()) return b_.front() + (a - a_.front());
   size_t i = next - a_.begin() - 1;
-  // Do not round if both intervals have the same length, so that a run is mapped exactly to
+  // If both intervals have the same length, do not round, so that a run is mapped exactly to
   // itself.
   if (next == a_.end() || b_[i + 1] - b_[i] == a_[i + 1] - a_[i]) return a + (b_[i] - a_[i]);
   return b_[i] + (a - a_[i]) * (b_[i + 1] - b_[i]) / (a_[i + 1] - a_[i]);

@@ -1,5 +1,5 @@
-// Aligns two runs. Maps a time of one run to the corresponding time of the other, and finds the
-// allocation of a new run that corresponds to an allocation of the old run.
+// Aligns two runs. Maps a time of one run to the corresponding time of another run, and finds the
+// allocation of a new run that corresponds to an allocation of an old run.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace vramscope::ui::timeline {
 
-// Maps times of run `a` to times of run `b`, both relative to their run's begin. Maps the begin and
-// end of a phase to the begin and end of the same phase in `b`, and times between them linearly. If
-// the runs have no phase in common, maps each time to the same time.
+// Maps times of run `a` to times of run `b`, both relative to the begin of their run. The begin and
+// end of a phase are mapped to the begin and end of the same phase in `b`, and the times between
+// them linearly. If the runs have no phase in common, each time is mapped to itself.
 class TimeMap {
  public:
   TimeMap() = default;
@@ -23,17 +23,17 @@ class TimeMap {
   size_t anchors() const { return a_.size(); }
 
  private:
-  std::vector<double> a_, b_;  // both ascending
+  std::vector<double> a_, b_;  // corresponding times of both runs; each vector is ascending
 };
 
-// Returns whether two traces have the same model, batch, sequence length and backend. A baseline
-// that the user has not chosen is drawn only if it has the same work as the run.
+// Returns whether two traces have the same model, batch, sequence length and backend. If the user
+// has not chosen a baseline, a trace is drawn as the baseline only if this is true.
 bool SameWork(const trace::TraceInfo& a, const trace::TraceInfo& b);
-// Returns whether the view stays when `b` replaces `a`. It does if both have the same work, or are
-// from the same file (such as a larger or smaller part of it, or another device).
+// Returns whether the view stays when `b` replaces `a`. It stays if SameWork() is true, or if both
+// are from the same file (such as a larger or smaller part of it, or another device).
 bool SameSubject(const trace::TraceInfo& a, const trace::TraceInfo& b);
 
-// The baseline's highest allocated bytes in each column of the displayed trace. Column i reaches
+// For each column of the displayed trace, the baseline's highest allocated bytes. Column i reaches
 // from edge i to edge i + 1 of CurveIndex::Edges, in times of the displayed trace.
 struct BaselineColumns {
   std::vector<uint64_t> allocated;
@@ -43,16 +43,16 @@ BaselineColumns BaselineUnder(const trace::Trace& shown, const trace::Trace& bas
                               const query::CurveIndex& baseline_curves, const TimeMap& map,
                               std::span<const int64_t> edges);
 
-// The key by which an allocation is found again in a run with other settings.
+// Identifies an allocation, so that it is found again in a run with other settings.
 struct AllocationKey {
   std::string module, op;
   int32_t step = -1;
-  uint32_t occurrence = 0;  // its number among the allocations of the same module, op and step
+  uint32_t occurrence = 0;  // the allocation's number among those with the same module, op and step
   bool valid() const { return !module.empty() || !op.empty(); }
 };
 AllocationKey KeyOf(const trace::Trace& trace, trace::AllocationId id);
-// Returns the allocation with this key. If only other steps have it, returns the allocation of the
-// last such step. Returns an invalid id if no step has it.
+// Returns the allocation with this key. If only other steps have such an allocation, returns that
+// of the last of these steps. If no step has it, returns an invalid id.
 trace::AllocationId FindAllocation(const trace::Trace& trace, const AllocationKey& key);
 
 }  // namespace vramscope::ui::timeline

@@ -14,7 +14,7 @@ Crew::~Crew() {
 }
 
 int Crew::CoresToSpare() {
-  constexpr int kMost = 3;  // limited by memory bandwidth: more threads are not faster
+  constexpr int kMost = 3;  // more threads are not faster, because memory bandwidth limits the work
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) - 1, 0, kMost);
 }
 
@@ -27,7 +27,7 @@ void Crew::Job::Work() {
       if (!failed.exchange(true)) error = std::current_exception();
     }
   }
-  // The thread that finishes last notifies the caller.
+  // The thread that finishes the last part notifies the caller.
   if (mine > 0 && (done += mine) == count) done.notify_all();
 }
 

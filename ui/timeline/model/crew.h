@@ -4,8 +4,8 @@
 //   Crew crew;
 //   crew.Do(bands, [&](size_t band) { Draw(band); });  // returns when all parts are done
 //
-// Only one thread at a time may call Do(). Helpers sleep between two calls. If a helper wakes when
-// all parts are taken, it does nothing, and no thread waits for it.
+// Only one thread at a time may call Do(). Helpers sleep between two calls. A helper that wakes
+// after all parts have been taken does nothing, and no thread waits for it.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class Crew {
   Crew& operator=(const Crew&) = delete;
 
   // Calls part(i) once for every i below `count`, in any order, on any of the threads. If a part
-  // throws an exception, Do() rethrows it after all parts are done.
+  // throws an exception, Do() rethrows the exception after all parts have ended.
   void Do(size_t count, const std::function<void(size_t)>& part);
 
  private:
@@ -40,14 +40,14 @@ class Crew {
     size_t count;
     std::atomic<size_t> next = 0, done = 0;
     std::atomic<bool> failed = false;
-    std::exception_ptr error = {};  // exception of the first part that threw
+    std::exception_ptr error = {};  // the exception of the first part that threw one
     void Work();
   };
   void Help();
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::shared_ptr<Job> job_;  // the newest job
+  std::shared_ptr<Job> job_;  // the job that was added last
   bool ends_ = false;
   int wanted_;
   std::vector<std::thread> helpers_;

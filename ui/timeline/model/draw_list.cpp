@@ -8,7 +8,7 @@ namespace {
 constexpr Rect kEverything{-1e7f, -1e7f, 2e7f, 2e7f};
 constexpr std::string_view kEllipsis = "…";
 
-// Returns the index at which the UTF-8 character with byte i begins.
+// Returns the index at which the UTF-8 character that contains byte i begins.
 size_t CharBegin(std::string_view s, size_t i) {
   while (i > 0 && i < s.size() && (static_cast<unsigned char>(s[i]) & 0xc0) == 0x80) --i;
   return i;
@@ -46,7 +46,7 @@ std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font f
   if (max_width < 8) return {};
   if (measure.Width(utf8, font) <= max_width) return std::string(utf8);
   float room = max_width - measure.Width(kEllipsis, font);
-  // Find the smallest number of bytes to leave out.
+  // Find the smallest number of bytes that must be left out.
   size_t low = 0, high = utf8.size();
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -67,7 +67,7 @@ std::string ElideMiddle(const TextMeasure& measure, std::string_view utf8, Font 
   if (max_width < 8) return {};
   if (measure.Width(utf8, font) <= max_width) return std::string(utf8);
   const float room = max_width - measure.Width(kEllipsis, font);
-  // Find the largest number of bytes, half of them from each end, that fit.
+  // Find the largest number of bytes that fit. Half of them are from each end.
   const auto ends = [&](size_t bytes) {
     size_t tail = utf8.size() - bytes / 2;
     while (tail < utf8.size() && CharBegin(utf8, tail) != tail) ++tail;

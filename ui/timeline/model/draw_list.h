@@ -1,5 +1,6 @@
 // A list of plain primitives in logical pixels. The scene builds it, a renderer (raster or OpenGL)
-// draws it, and tests read it. All frames use the same list, because Clear() keeps its memory.
+// draws it, and tests read it. The same list is used for all frames, because Clear() keeps the
+// list's memory for the next frame.
 //
 //   DrawList d;
 //   d.PushClip({12, 0, 800, 300});
@@ -31,29 +32,31 @@ struct Rect {
   friend bool operator==(const Rect&, const Rect&) = default;
 };
 
-// 13 px body text, 11 px secondary text, monospaced numbers, and the title.
+// Body text has 13 px, and small (secondary) text 11 px. The mono fonts are for numbers, and kTitle
+// is for the title.
 enum class Font : uint8_t { kBody, kBodyBold, kSmall, kSmallBold, kMono, kMonoSmall, kTitle };
 inline constexpr int kFontCount = 7;
 enum class Align : uint8_t { kLeft, kCenter, kRight };
 
-// Measures the width of texts. The renderer implements this.
+// Measures the widths of texts. The renderers implement it.
 class TextMeasure {
  public:
   virtual ~TextMeasure() = default;
   virtual float Width(std::string_view utf8, Font font) const = 0;
 };
 
-// Cuts `utf8` to `max_width`, with an ellipsis. Returns nothing if fewer than 3 characters fit.
+// Shortens `utf8` to `max_width` by cutting its end, and adds an ellipsis. Returns "" if fewer than
+// 3 characters fit.
 std::string Elide(const TextMeasure& measure, std::string_view utf8, Font font, float max_width);
-// Like Elide, but cuts the beginning. Used for module paths, which differ at their ends.
+// Like Elide(), but cuts the beginning. It is for module paths, which differ at their ends.
 std::string ElideStart(const TextMeasure& measure, std::string_view utf8, Font font,
                        float max_width);
-// Like Elide, but keeps both ends.
+// Like Elide(), but cuts the middle.
 std::string ElideMiddle(const TextMeasure& measure, std::string_view utf8, Font font,
                         float max_width);
 
 struct Dash {
-  float on = 0, off = 0;  // 0: solid
+  float on = 0, off = 0;  // lengths of dash and gap; 0: solid
 };
 
 struct FillRect {  // edges are not rounded to pixels
@@ -63,7 +66,7 @@ struct FillRect {  // edges are not rounded to pixels
 struct BoxPrim {
   Rect rect;
   float radius, stroke_width;
-  uint32_t fill, stroke;  // alpha 0: not drawn
+  uint32_t fill, stroke;  // colors; with alpha 0, the part is not drawn
 };
 struct LinePrim {
   float x0, y0, x1, y1, width;
@@ -71,28 +74,28 @@ struct LinePrim {
   uint32_t argb;
 };
 struct PolylinePrim {
-  uint32_t first, count;  // range of points
+  uint32_t first, count;  // range in the list's points
   float width;
   Dash dash;
   uint32_t argb;
 };
 struct TextPrim {
-  uint32_t first, count;  // range of bytes
+  uint32_t first, count;  // range in the list's bytes of text
   Rect box;               // the text is vertically centred in the box
   Font font;
   Align align;
   uint32_t argb;
 };
-// Stacked columns side by side over `area`. Layer l of column i reaches from edges[l * columns + i]
-// to edges[(l + 1) * columns + i], in logical y. Layer 0 is the lowest, so that edges decrease from
+// Stacked columns, side by side over `area`. Layer l of column i reaches from edges[l * columns +
+// i] to edges[(l + 1) * columns + i], in logical y. Layer 0 is the lowest, so edges decrease from
 // layer to layer.
 struct StackPrim {
   Rect area;
   uint32_t columns, layers;
-  uint32_t first_edge;   // index of (layers + 1) * columns floats
-  uint32_t first_color;  // index of one color per layer
+  uint32_t first_edge;   // index of the first of (layers + 1) * columns edges (floats)
+  uint32_t first_color;  // index of the first color; there is one per layer
 };
-// Columns of equal height side by side over `area`. Each column has a color (not premultiplied). A
+// Columns that are as high as `area`, side by side. Each column has a color (not premultiplied). A
 // column with color 0 is not drawn.
 struct StripPrim {
   Rect area;
@@ -112,8 +115,8 @@ enum class Prim : uint8_t { kFill, kBox, kLine, kPolyline, kText, kStack, kStrip
 
 struct Command {
   Prim prim;
-  uint32_t clip;          // index into the clips
-  uint32_t first, count;  // range in the list of that kind
+  uint32_t clip;          // index in the list's clips
+  uint32_t first, count;  // range in the list of primitives of this kind
 };
 
 struct Point {
@@ -123,7 +126,7 @@ struct Point {
 class DrawList {
  public:
   void Clear();
-  void PushClip(const Rect& rect);  // intersected with the surrounding clip
+  void PushClip(const Rect& rect);  // the new clip is the intersection with the surrounding clip
   void PopClip();
 
   void Fill(const Rect& rect, Color color);
@@ -135,7 +138,7 @@ class DrawList {
   void Text(std::string_view utf8, const Rect& box, Font font, Color color,
             Align align = Align::kLeft);
   void Circle(float x, float y, float radius, Color fill, Color stroke, float stroke_width);
-  // Adds a stack. The caller fills in edges() and colors() of the returned primitive.
+  // Adds a stack. The caller must set edges() and colors() of the returned primitive.
   StackPrim& Stack(const Rect& area, uint32_t columns, uint32_t layers);
   std::span<float> edges(const StackPrim& s) {
     return {edges_.data() + s.first_edge, size_t{s.layers + 1} * s.columns};
@@ -143,12 +146,12 @@ class DrawList {
   std::span<uint32_t> colors(const StackPrim& s) {
     return {colors_.data() + s.first_color, s.layers};
   }
-  // Initially transparent; fill in strip().
+  // Adds a strip. Its columns are transparent until the caller sets strip().
   StripPrim& Strip(const Rect& area, uint32_t columns);
   std::span<uint32_t> strip(const StripPrim& s) {
     return {colors_.data() + s.first_color, s.columns};
   }
-  // Initially transparent; fill in pixels().
+  // Adds an image. It is transparent until the caller sets pixels().
   ImagePrim& Image(const Rect& area, uint32_t width, uint32_t height);
   std::span<uint32_t> pixels(const ImagePrim& i) {
     return {pixels_.data() + i.first_pixel, size_t{i.width} * i.height};

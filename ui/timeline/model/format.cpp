@@ -40,7 +40,7 @@ std::string FormatBytes(uint64_t bytes, bool trim) {
 
 std::string FormatBytesShort(uint64_t bytes, int decimals) {
   for (const Unit& unit : kByteUnits) {
-    // Use GiB from 0.1 GiB on, because GPU memory is usually given in GiB.
+    // Use GiB from 0.1 GiB on, because the memory of GPUs is usually given in GiB.
     const double from = unit.name == "GiB" ? unit.size / 10 : unit.size;
     if (static_cast<double>(bytes) >= from)
       return fmt::format("{:.{}f} {}", static_cast<double>(bytes) / unit.size, decimals, unit.name);
@@ -103,7 +103,7 @@ std::string FormatLength(int64_t ns, bool times) {
 std::string FormatTime(int64_t ns, int64_t resolution_ns, int64_t magnitude_ns) {
   double magnitude = std::abs(static_cast<double>(magnitude_ns ? magnitude_ns : ns));
   const Unit* unit = &kTimeUnits[3];
-  // Use milliseconds up to ten seconds, because they are the usual unit for training steps.
+  // Use milliseconds up to ten seconds, because they are usual for training steps.
   if (magnitude >= 1e10) {
     unit = &kTimeUnits[0];
   } else if (magnitude >= 1e6 || resolution_ns >= 1'000'000) {

@@ -5,7 +5,8 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// A drag of a lane's lower edge begins at most this far below the edge, not above it.
+// To drag a lane's lower edge, the mouse must be pressed at most this far below the edge, not above
+// it.
 constexpr float kEdge = 4;
 constexpr float kScrollBarReach = 3;
 

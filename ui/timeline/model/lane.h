@@ -1,9 +1,9 @@
-// A lane (track) of the canvas. It returns the space it needs, draws itself, and finds the thing
-// under the mouse. LaneStack (lane_stack.h) places it. Each lane has a file in lanes/, and
-// lanes/lanes.h lists them all.
+// A lane (track) of the canvas. A lane returns the space that it needs, draws itself, and finds the
+// thing under the mouse. LaneStack (lane_stack.h) gives each lane its place. Each kind of lane has
+// a file in lanes/, and lanes/lanes.h lists them all.
 //
 // A lane is immutable and has little data of its own. Its functions read the CanvasState that the
-// caller passes. Used by one thread, except for Ask().
+// caller passes. They are called by one thread, except for Ask().
 #pragma once
 
 #include <cstdint>
@@ -28,17 +28,17 @@ struct SceneCounts;
 struct SceneMemory;
 struct Tooltip;
 
-// Heights that several lanes share.
+// Heights of titles.
 inline constexpr float kTitleHeight = 24;
-inline constexpr float kSlimTitle = 19;  // title height of lanes of which there may be many
+inline constexpr float kSlimTitle = 19;  // for kinds of lanes of which there may be many
 
-// How a lane shrinks to leave more room for the stretching lanes.
+// How a lane shrinks so that the stretching lanes get more height.
 struct Concession {
-  // `rows` is the number of rows to which the lane shrinks, or one of these two constants.
+  // `rows` is the number of rows to which the lane shrinks, or one of the next two constants.
   static constexpr int kBelowTheFold = 0;  // the lane may lie below the visible part of the stack
   static constexpr int kGone = -1;
-  // The lane shrinks while the stretching lanes have less than `until` times the height they want,
-  // and less than `most` pixels.
+  // The lane shrinks while the height of the stretching lanes is less than `until` times the height
+  // that they want, and also less than `most` pixels.
   float until = 1;
   float most = std::numeric_limits<float>::infinity();
   int rows = kBelowTheFold;
@@ -46,14 +46,15 @@ struct Concession {
 
 // The space that a lane needs, in logical pixels.
 struct LaneWants {
-  int rows = 0;      // rows that the data fills; 0: the lane is not shown
-  int at_first = 0;  // rows shown until the user enlarges the lane; 0: all
+  int rows = 0;      // number of rows that the data fills; 0: the lane is not shown
+  int at_first = 0;  // number of rows that are shown until the user enlarges the lane; 0: all
   float row_height = 0;
   float title = 0;      // 0: no title; the lane then belongs to the head, which stays at the top
-  float gap = 0;        // below the lane
-  float label = 0;      // width of a label left of the lane, if the canvas is wide enough
+  float gap = 0;        // height of the gap below the lane
+  float label = 0;      // width of a label to the left of the lane, if the canvas is wide enough
   bool folded = false;  // folded until the user unfolds it, because it shows little
-  // A stretching lane gets `share` of the height that other lanes leave, but at least `least`.
+  // If `share` is not 0, the lane is a stretching lane: it gets this share of the height that other
+  // lanes leave, but at least `least`.
   float share = 0, least = 0;
   std::vector<Concession> concessions{};
 };
@@ -61,15 +62,15 @@ struct LaneWants {
 // The position of a lane.
 struct LanePlace {
   const Lane* lane = nullptr;
-  bool visible = false;  // shown in the stack, but maybe scrolled out of sight
+  bool visible = false;  // in the stack, but maybe scrolled out of view
   bool folded = false, pinned = false;
-  bool scrolls = false;    // neither in the head nor pinned
-  bool stretches = false;  // gets a share of the remaining height
-  Rect title;              // empty when the lane has none
+  bool scrolls = false;    // is neither in the head nor pinned
+  bool stretches = false;  // gets a share of the height that other lanes leave
+  Rect title;              // empty: the lane has no title
   Rect body;
   Rect clip;  // the part of the canvas that the lane may cover
   int rows = 1;
-  float row_height = 0;  // including the gap
+  float row_height = 0;  // including the gap between rows
 
   float top() const { return title.empty() ? body.y : title.y; }
   float bottom() const { return body.empty() ? title.bottom() : body.bottom(); }
@@ -81,10 +82,10 @@ struct LanePlace {
 };
 
 // The results of a lane's index queries. The queries run before the lane is first drawn, and again
-// only after the view or the lane's size has changed.
+// only if the view or the lane's size has changed.
 struct LaneAnswer {
   std::vector<query::LaneView> rows;
-  std::vector<query::LaneRect> gaps;  // only gaps that are wide enough to be visible
+  std::vector<query::LaneRect> gaps;  // only gaps that are wide enough to see
   query::CurveColumns curve;
   query::BlockView blocks;
 };
@@ -103,24 +104,26 @@ struct LaneDrawing {
 class Lane {
  public:
   virtual ~Lane() = default;
-  // Identifies the lane in all traces and in settings, such as "blocks" or "stream/0/7".
+  // Identifies the lane, in all traces and in settings. Examples: "blocks", "stream/0/7".
   virtual std::string_view key() const = 0;
-  // The name in menus. The lane's drawn title may differ.
+  // The name in menus, which may differ from the drawn title.
   virtual std::string Name(const CanvasState&) const = 0;
   virtual LaneWants Wants(const CanvasState&) const = 0;
   // The number of things in the whole trace that this lane can show.
   virtual uint64_t Count(const CanvasState&) const { return 0; }
-  // Whether the lane shows the view's time range. If so, its image can be moved with the view.
+  // Whether the lane shows the view's time range. If true, its image can be moved together with the
+  // view.
   virtual bool FollowsView() const { return true; }
-  // Queries the indexes. Called for visible lanes that are not folded, for different lanes on
-  // different threads. The LaneAnswer still has the previous view's answer, because an index reuses
-  // its columns if they have only moved.
+  // Queries the indexes. Called for visible lanes that are not folded, possibly on different
+  // threads for different lanes. On entry, the LaneAnswer contains the previous view's answer, so
+  // that an index can reuse its columns if they have only moved.
   virtual void Ask(const CanvasState&, const LanePlace&, LaneAnswer*) const {}
-  // Draws the lane. Called for visible lanes, with a clip set.
+  // Draws the lane. Called for visible lanes. A clip is set.
   virtual void Draw(const LaneDrawing&) const = 0;
-  // Finds the thing at a point of the body and stores it in `hit`, which already has lane and time.
+  // Finds the thing at a point of the body and stores it in `hit`. Lane and time of `hit` are
+  // already set.
   virtual void HitTest(const CanvasState&, const LanePlace&, double x, double y, Hit* hit) const;
-  // Returns the tooltip of the thing that was hit. The default is TooltipOfThing().
+  // Returns the tooltip of the thing that was hit. By default, this is TooltipOfThing().
   virtual Tooltip Tip(const CanvasState&, const Hit&) const;
 };
 

@@ -15,13 +15,14 @@ namespace {
 constexpr float kMargin = 12;
 constexpr float kTop = 8;
 constexpr float kBottom = 8;
-// The stretching lanes share at least this height. On a lower canvas, the stack scrolls.
+// Minimum height that the stretching lanes get together. If the canvas is too low for it, the stack
+// scrolls.
 constexpr float kLeastStretch = 92;
-constexpr float kLeastScrolled = 80;  // pinned lanes leave this height to the others
+constexpr float kLeastScrolled = 80;  // minimum height that pinned lanes leave to the other lanes
 constexpr float kLeastHeight = 12, kMostHeight = 4000;
 constexpr float kHeightStep = 1.25f;
 constexpr float kLeastThumb = 24;
-// Limits for settings that are read from a file. They are higher than any user needs.
+// Limits for settings that are read from a file. No user needs more.
 constexpr size_t kMostSettings = 512, kLongestKey = 128;
 
 // A lane while Arrange() distributes the height.
@@ -30,7 +31,7 @@ struct Slot {
   LaneWants wants;
   LaneSetting setting;
   int rows = 1;
-  bool below = false;  // may lie below the visible part, so its height is not counted
+  bool below = false;  // may lie below the visible part of the stack, so its height is not counted
   bool gone = false;
   float body = 0;
 
@@ -66,7 +67,7 @@ float Wanted(const std::vector<Slot>& slots) {
   return wanted;
 }
 
-// Shrinks lanes as their concessions say. If several lanes can shrink, the lowest shrinks first.
+// Shrinks lanes by their concessions. If several lanes can shrink, the lowest one shrinks first.
 void MakeConcessions(std::vector<Slot>& slots, float height) {
   struct Offer {
     Slot* slot;
@@ -194,7 +195,8 @@ const Lane* LaneStack::Find(std::string_view key) const {
   return nullptr;
 }
 
-// Returns the lanes in the settings' order. Lanes that it lacks follow their predecessor in lanes_.
+// Returns the lanes in the order of the settings. A lane that the settings lack follows its
+// predecessor in lanes_.
 std::vector<const Lane*> LaneStack::Ordered() const {
   std::vector<const Lane*> out;
   for (const std::string& key : settings_->order)
@@ -230,7 +232,7 @@ Layout LaneStack::Arrange(const CanvasState& state, float width, float height) {
       slot.rows = std::clamp(static_cast<int>(slot.setting.height / slot.wants.row_height), 1, all);
     slots.push_back(std::move(slot));
   }
-  // First comes the head, then pinned lanes, then all others.
+  // First come the lanes of the head, then pinned lanes, then all others.
   const auto rest = std::stable_partition(slots.begin(), slots.end(),
                                           [](const Slot& s) { return s.wants.title <= 0; });
   std::stable_partition(rest, slots.end(), [](const Slot& s) { return s.setting.pinned; });
@@ -342,7 +344,7 @@ bool LaneStack::Change(LaneAction action, std::string_view key, const Layout& la
     });
   };
   const bool of_a_lane = action != LaneAction::kShowAll && action != LaneAction::kReset;
-  // Change nothing for a lane of the head, which has no title and no settings.
+  // A lane of the head has no title and no settings, so change nothing.
   if (of_a_lane && (Find(key) == nullptr || (place.visible && place.title.empty()))) return false;
   switch (action) {
     case LaneAction::kFold:

@@ -40,7 +40,7 @@ Marking MarkBlocks(const std::shared_ptr<const trace::Trace>& trace,
     ++marking.block_count;
   }
   marking.count = marking.block_count;
-  // The times become ascending, because ids are in the order of allocation.
+  // The times are in ascending order, because ids are in the order of allocation.
   marking.times.reserve(marking.count);
   for (uint32_t i = 0; i < a.size(); ++i)
     if (marking.blocks[i]) marking.times.push_back(FromBegin(*trace, a.begin_ns[i]));

@@ -18,18 +18,19 @@
 namespace vramscope::ui::timeline {
 
 struct Marking {
-  std::shared_ptr<const trace::Trace> trace;  // the marked trace
-  std::vector<bool> blocks;  // indexed by row of the allocations; empty: no block is drawn faint
+  std::shared_ptr<const trace::Trace> trace;  // the trace that contains the marked things
+  std::vector<bool> blocks;  // whether each allocation is marked; empty: no block is drawn faint
   uint32_t block_count = 0;
-  uint32_t count = 0;         // number of all marked things
-  std::vector<double> times;  // begin times, ascending, from the trace's begin
+  uint32_t count = 0;         // number of marked things of all kinds
+  std::vector<double> times;  // their begin times since the trace's begin, ascending
 };
 
-// `things` must be sorted by begin. Other blocks are drawn faint only if all marked things are
-// blocks, because one block among a thousand kernels would make most of the canvas faint.
+// `things` must be sorted by begin. If all of them are blocks, all other blocks are drawn faint.
+// Otherwise no block is, because one block among a thousand kernels would make most of the canvas
+// faint.
 Marking MarkThings(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const query::Thing> things);
-// `blocks` may be in any order, with duplicates and invalid ids.
+// `blocks` may be in any order, and contain duplicates and invalid ids.
 Marking MarkBlocks(const std::shared_ptr<const trace::Trace>& trace,
                    std::span<const trace::AllocationId> blocks);
 

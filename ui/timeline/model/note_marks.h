@@ -1,4 +1,4 @@
-// Notes for the timeline, which draws a flag on the ruler for each note.
+// The notes that the timeline shows. It draws a flag on the ruler for each of them.
 //
 //   model.SetNotes(std::make_shared<const NoteMarks>(NoteMarks{.trace = trace, .notes = ...}));
 //
@@ -16,14 +16,14 @@ namespace vramscope::ui::timeline {
 
 struct NoteMark {
   int64_t time_ns = 0;  // on the trace's clock
-  int64_t end_ns = 0;   // end of a range; <= time_ns: the note is at a single time
+  int64_t end_ns = 0;   // end of a range; <= time_ns: the note is about a single time
   std::string text;     // empty: a bookmark
-  std::string what;     // name of the thing that has the note; empty: the note is for a time
+  std::string what;     // name of the thing that the note is about; empty: it is about a time
   bool range() const { return end_ns > time_ns; }
 };
 
 struct NoteMarks {
-  std::shared_ptr<const trace::Trace> trace;  // the trace that has these notes
+  std::shared_ptr<const trace::Trace> trace;  // the trace to which these notes belong
   std::vector<NoteMark> notes;
 };
 

@@ -20,7 +20,7 @@ constexpr float kLeastHeight = 40;
 constexpr double kTickApart = 90;
 constexpr int kByteTicks = 6;
 
-// The value of each column, which is the highest peak of all batches that overlap the column.
+// The values of each column: the highest peaks of all batches that overlap the column.
 struct Columns {
   std::vector<uint64_t> allocated, reserved;
 };
@@ -113,7 +113,7 @@ void DrawOutline(const CanvasState& s, const TextMeasure& measure, DrawList* lis
 
   const Rect steps{plot.x, kHead, plot.w, kStepHeight};
   const Rect phases{plot.x, kHead + kStepHeight + 1, plot.w, kPhaseHeight};
-  // the end of the last drawn phase; phases that begin in the same pixel are not drawn
+  // The end of the last drawn phase. A phase that begins in the same pixel is not drawn.
   float last_x = -1;
   for (const trace::Outline::Slice& slice : o.steps_and_phases) {
     const bool step = slice.kind == trace::SliceKind::kStep;

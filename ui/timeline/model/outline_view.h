@@ -1,5 +1,5 @@
 // Draws the outline of a `.trace` file from its index, while the rest of the file is being read.
-// Shows peak memory, steps and phases, and how much of the file has been read.
+// The outline has peak memory, steps and phases, and shows how much of the file has been read.
 //
 //   DrawOutline(state, measure, list);     // state.outline is set
 //
@@ -11,7 +11,7 @@
 
 namespace vramscope::ui::timeline {
 
-// Returns the rectangle of the curve, which is empty if there is too little room.
+// Returns the rectangle of the curve, which is empty if the canvas is too small for it.
 Rect OutlinePlot(const CanvasState& state);
 void DrawOutline(const CanvasState& state, const TextMeasure& measure, DrawList* list);
 

@@ -15,7 +15,8 @@ void DrawScrollBar(const CanvasState& s, DrawList* list) {
   list->Box(l.scroll_thumb, l.scroll_thumb.w / 2, s.theme.faint.WithAlpha(0.6));
 }
 
-// Queries the indexes, on all free cores, for the visible lanes that have no answer for this view.
+// Queries the indexes for the visible lanes that have no answer for this view yet. Uses all free
+// cores.
 void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
   struct Question {
     const LanePlace* place;
@@ -32,8 +33,8 @@ void AskLanes(const CanvasState& s, Crew* crew, SceneMemory* memory) {
     if (kept == asked) continue;
     questions.push_back({&place, asked, &kept, &answer});
   }
-  // Until all answers are complete, mark all questions as unanswered, because an exception would
-  // leave incomplete answers.
+  // If a query throws an exception, its answer is incomplete. So mark all questions as unanswered
+  // until all answers are complete.
   for (const Question& question : questions) *question.kept = {};
   crew->Do(questions.size(), [&](size_t i) {
     questions[i].place->lane->Ask(s, *questions[i].place, questions[i].answer);

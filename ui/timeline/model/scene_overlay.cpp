@@ -1,4 +1,5 @@
-// Draws the overlay: cursor, range, outlines and tooltip. Also draws the states without a trace.
+// Draws the overlay: cursor, range, outlines and tooltip. Also draws what the canvas shows without
+// a trace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,14 +24,15 @@ constexpr float kTooltipMaxText = 420;
 void Outline(const CanvasState& s, Rect r, const Rect& clip, Color color, float width,
              DrawList* list) {
   if (clip.empty() || r.right() < clip.x - 2 || r.x > clip.right() + 2) return;
-  // Make the outline at least 3 px wide and high, so that even the smallest allocation is visible.
+  // Make the outline at least 3 px wide and high, so that it is visible even for the smallest
+  // allocation.
   float w = std::max(r.w, 3.0f), h = std::max(r.h, 3.0f);
   Rect box{r.x - (w - r.w) / 2, r.y - (h - r.h) / 2, w, h};
   float left = std::max(box.x, clip.x - 4), right = std::min(box.right(), clip.right() + 4);
   box.x = left;
   box.w = right - left;
   // Draw the outline around the thing, so that the thing's color stays visible. A halo makes the
-  // outline visible on every color.
+  // outline stand out from every color.
   list->PushClip({clip.x - 3, clip.y - 3, clip.w + 6, clip.h + 6});
   float halo = width + 1.5f;
   list->Box(box.Inset(-halo, -halo), 3, {0, 0, 0, 0}, s.theme.ground.WithAlpha(0.8), halo);
@@ -206,7 +208,8 @@ void DrawHover(const CanvasState& s, const TextMeasure& measure, DrawList* list)
   }
 }
 
-// Draws where a dragged lane would be dropped, and the lower edge that the mouse can drag.
+// Draws a line where a dragged lane would be dropped, and marks a lower edge that the mouse can
+// drag.
 void DrawLaneHandles(const CanvasState& s, DrawList* list) {
   const auto line = [&](float y) {
     list->Line(s.layout.plot_left, y, s.layout.plot_left + s.layout.plot_width, y, s.theme.accent,
@@ -221,7 +224,7 @@ void DrawTooltip(const CanvasState& s, const TextMeasure& measure, DrawList* lis
   if (!s.hovering || !s.tooltip || s.dragging_range) return;
   Tooltip tip = MakeTooltip(s, s.hover);
   if (tip.empty()) return;
-  // Elide long C++ frames in the middle, because both ends are informative.
+  // Elide long C++ frames in the middle, because both of their ends are informative.
   for (TooltipRow& row : tip.rows)
     row.value = ElideMiddle(measure, row.value, Font::kMonoSmall, kTooltipMaxText);
   std::string title = ElideStart(measure, tip.title, Font::kBodyBold, kTooltipMaxText);
@@ -353,7 +356,7 @@ void DrawLoadingLine(const CanvasState& s, DrawList* list) {
 void DrawStatus(const CanvasState& s, const TextMeasure& measure, DrawList* list) {
   float w = s.layout.width, h = s.layout.height;
   if (s.data) {
-    DrawLoadingLine(s, list);  // data stays visible; a message would cover the data
+    DrawLoadingLine(s, list);  // keep showing the data; a message would cover it
     return;
   }
   float width = std::min(w - 32, 520.0f);

@@ -90,7 +90,7 @@ std::vector<Series> SeriesOf(const trace::Trace& t) {
     s.title = fmt::format("{} · {}", trace::NameOfDevice(t, of.first), CounterLabel(name));
     s.bytes = trace::CountsBytes(name);
     s.about = i18n::Format("at most {}", s.bytes ? FormatBytes(s.highest) : FormatCount(s.highest));
-    s.little = true;  // clocks and temperatures: folded by default
+    s.little = true;  // values of clocks and temperatures; their lane is folded by default
     out.push_back(std::move(s));
   }
   return out;

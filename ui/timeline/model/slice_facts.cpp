@@ -15,7 +15,7 @@ namespace {
 
 using trace::SliceKind;
 
-// At most this many allocations and this many kernels of a slice are examined.
+// The maximum number of a slice's allocations that are examined, and of its kernels.
 constexpr uint32_t kMostSummed = 100'000;
 
 std::string_view NounOf(SliceKind kind) {

@@ -1,5 +1,5 @@
-// Collects facts about a step, phase, module or op. The tooltip shows the figures. The panel also
-// shows the allocations and kernels of the selected slice.
+// Collects facts about a step, phase, module or op. The tooltip shows the figures of a slice. For
+// the selected slice, the panel also shows its allocations and kernels.
 //
 //   for (const LinkedFact& fact : FactsOfSlice(data, slice).facts) ...
 //
@@ -14,7 +14,7 @@ namespace vramscope::ui::timeline {
 
 // Returns a slice's duration, peak, net change of memory, and the rule that inferred the slice.
 std::vector<LinkedFact> FiguresOfSlice(const TimelineData& data, uint32_t slice);
-// Returns FiguresOfSlice(), and the slice's place, largest allocations and kernels.
+// Returns FiguresOfSlice(), and also the slice's place, its largest allocations and its kernels.
 ActivityFacts FactsOfSlice(const TimelineData& data, uint32_t slice);
 
 }  // namespace vramscope::ui::timeline

@@ -18,7 +18,7 @@ namespace {
 using query::Quoted;
 using query::ThingKind;
 
-// Returns the Python frames of the stack or, if it has none, all frames.
+// Returns the Python frames of the stack or, if it has no Python frames, all frames.
 std::string StackText(const trace::Trace& trace, trace::AllocationId id) {
   std::string text;
   for (const StackLine& line : StackLines(trace, StackOf(trace, id), 0)) {

@@ -21,22 +21,22 @@ namespace vramscope::ui::timeline {
 struct ThingFacts {
   std::string title;
   std::string name;     // the full name
-  std::string size;     // exact bytes; empty: none
-  std::string address;  // "0x7f..."; empty: none
-  std::string stack;    // one line per frame, innermost first
+  std::string size;     // exact number of bytes; empty: it has no size
+  std::string address;  // "0x7f..."; empty: it has no address
+  std::string stack;    // one line per frame, the innermost first
   struct Like {
-    std::string label;   // "Find blocks of this size"
-    std::string filter;  // syntax: profiler/query/filter.h
+    std::string label;   // text in the menu: "Find blocks of this size"
+    std::string filter;  // its syntax: profiler/query/filter.h
   };
   std::vector<Like> likes;
   std::vector<LinkedFact> links;  // links to its op, call, module, kernels
 };
 ThingFacts FactsOfThing(const TimelineData& data, const query::Thing& thing);
 
-// Returns all facts about a thing as JSON, with a line for each key.
+// Returns all facts about a thing as JSON text, with a line for each key.
 std::string JsonOfThing(const TimelineData& data, const query::Thing& thing);
 
-// Returns nullopt if the hit is not a thing, but something like a title, the curve or a gap.
+// Returns nullopt if the hit is not on a thing, but for example on a title, the curve or a gap.
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Hit& hit);
 // Returns nullopt if the link's target is not a thing of the trace.
 std::optional<query::Thing> ThingOf(const trace::Trace& trace, const Link& link);

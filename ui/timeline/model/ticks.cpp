@@ -9,11 +9,11 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// The width of a digit in an 11 px label, rounded up generously.
+// The width in pixels of a digit in an 11 px label, rounded up generously.
 constexpr double kDigitPx = 6.6;
 constexpr double kLabelGapPx = 22;
-constexpr uint64_t kMostBytes = uint64_t{1}
-                                << 61;  // highest value of an axis; with its margin it fits 64 bits
+// The highest value of an axis. Together with its margin, it fits 64 bits.
+constexpr uint64_t kMostBytes = uint64_t{1} << 61;
 
 int64_t RoundStep(double at_least) {
   double step = 1;
@@ -33,7 +33,7 @@ std::vector<TimeTick> Ticks(double begin, double end, double width_px, double mi
   const double per_px = (end - begin) / width_px;
   double gap = min_gap_px;
   int64_t step = 1;
-  // Try a few times, because a smaller step may make labels longer, which then need a larger step.
+  // Try a few times: a smaller step may make the labels longer, so that they need a larger step.
   for (int i = 0; i < 4; ++i) {
     step = RoundStep(std::max(1.0, gap * per_px));
     const std::string longest = label(run::ToInt64(end), step);
@@ -72,7 +72,7 @@ std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, doub
 }
 
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
-  // Limit the axis. Only damaged files contain larger values, which then lie above it.
+  // Limit the axis. Only damaged files have larger values, which are then above the axis.
   highest = std::clamp(highest, uint64_t{1024}, kMostBytes);
   double need = static_cast<double>(highest) * (1 + head);
   ByteAxis axis;
@@ -81,7 +81,7 @@ ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head) {
          axis.step < (uint64_t{1} << 60)) {
     axis.step *= 2;
   }
-  // Round up to a quarter of a step. A whole step could leave half of a short axis empty.
+  // Round up to a quarter of a step. With a whole step, half of a short axis could be empty.
   uint64_t quantum = std::max<uint64_t>(axis.step / 4, 1);
   axis.max = (static_cast<uint64_t>(need) + quantum - 1) / quantum * quantum;
   return axis;

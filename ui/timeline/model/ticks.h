@@ -12,12 +12,13 @@ struct TimeTick {
   std::string label;
 };
 
-// Returns ticks within [begin, end] (ns from the trace's begin). Their distance is 1, 2 or 5 times
-// a power of ten, and at least `min_gap_px` at a width of `width_px`, or more if the labels need
-// it. All labels have the same unit, and as many decimals as the view needs.
+// Returns ticks within [begin, end] (ns from the trace's begin). The distance between ticks is 1, 2
+// or 5 times a power of ten. It is at least `min_gap_px`, if the whole width is `width_px`, and
+// more if the labels need it. All labels have the same unit, and as many decimals as the view
+// needs.
 std::vector<TimeTick> TimeTicks(double begin_ns, double end_ns, double width_px, double min_gap_px);
-// Like TimeTicks, for a trace that counts entries. `first` is the number of its first entry. A
-// label is, for example, "entry 500".
+// Like TimeTicks(), for a trace that counts entries. `first` is the number of the trace's first
+// entry. A label is, for example, "entry 500".
 std::vector<TimeTick> EntryTicks(double begin, double end, double width_px, double min_gap_px,
                                  int64_t first);
 
@@ -26,7 +27,7 @@ struct ByteAxis {
   uint64_t step = 1;  // a power of two
 };
 
-// Returns the smallest axis with at most `max_ticks` steps. The axis contains `highest` and a
+// Returns the smallest axis that has at most `max_ticks` steps and contains `highest`, plus a
 // margin of `head` times `highest` above it.
 ByteAxis MakeByteAxis(uint64_t highest, int max_ticks, double head = 0.08);
 

@@ -30,8 +30,8 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->idle_ = std::make_unique<query::IdleGaps>(trace, d->activities_);
     d->kinds_on_track_.resize(d->activities_->tracks().size());
     d->series_ = SeriesOf(t);
-    // The GPU may work longer than the host. Ignore counters and overhead, because a profiler may
-    // record them when the process ends, seconds after the run.
+    // The GPU may work longer than the host, so include activities. Ignore counters and overhead,
+    // because a profiler may record them when the process ends, seconds after the run.
     int64_t end = t.end_ns();
     for (uint32_t row = 0; row < t.activities.size(); ++row) {
       const trace::ActivityKind kind = t.activities.kind[row];
@@ -43,14 +43,14 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   }
 
   d->devices_ = MemoryOfDevices(whole);
-  // All devices share one axis, and another device may end later than the displayed device.
+  // All devices share one time axis, and another device may end later than the displayed device.
   for (const DeviceMemory& memory : d->devices_)
     d->duration_ =
         std::max(d->duration_, static_cast<double>(memory.curve->time_ns.back() - d->origin_));
-  // Memory that is never freed extends to the end of the axis, in every view.
+  // In every view, memory that is never freed extends to the end of the time axis.
   d->address_axis_ = std::make_unique<query::AddressAxis>(trace, d->ToTrace(d->duration_));
   d->block_index_ = std::make_unique<query::BlockIndex>(trace, *d->address_axis_);
-  d->lanes_.resize(6);  // one for each SliceKind
+  d->lanes_.resize(6);  // one element for each SliceKind
   std::span<const query::Lane> lanes = d->lane_index_->lanes();
   for (uint32_t i = 0; i < lanes.size(); ++i) {
     auto kind = static_cast<size_t>(lanes[i].kind);

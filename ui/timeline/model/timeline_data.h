@@ -1,5 +1,5 @@
-// What the canvas needs of one trace: curves, level-of-detail indexes, peak and names. Built once,
-// on a pool thread if the trace is large. Immutable afterwards.
+// The data that the canvas needs for one trace: curves, level-of-detail indexes, peak and names. It
+// is built once, on a pool thread if the trace is large, and is immutable afterwards.
 //
 //   std::shared_ptr<const TimelineData> data = TimelineData::Build(trace);
 //   query::CurveColumns c = data->curve_index().Query(...)
@@ -32,8 +32,8 @@ inline constexpr uint32_t kNoSlice = UINT32_MAX;
 
 class TimelineData {
  public:
-  // `curves` are the trace's curves. If they are null, they are computed. `whole` is the trace of
-  // all devices if `trace` has only one of several devices.
+  // `curves`: the trace's curves; if null, they are computed. `whole`: the trace of all devices, if
+  // `trace` has only one of several devices.
   static std::shared_ptr<const TimelineData> Build(
       std::shared_ptr<const trace::Trace> trace,
       std::shared_ptr<const analysis::MemoryCurves> curves = {},
@@ -49,7 +49,8 @@ class TimelineData {
   const query::AddressAxis& address_axis() const { return *address_axis_; }
   const query::BlockIndex& block_index() const { return *block_index_; }
 
-  // Indexes of activities (kernels, memcpys, memsets, calls) and idle gaps. Null if there are none.
+  // The indexes of activities (kernels, memcpys, memsets, calls) and of idle gaps. Both are null if
+  // there are no activities.
   const query::ActivityIndex* activities() const { return activities_.get(); }
   const query::IdleGaps* idle() const { return idle_.get(); }
 
@@ -57,25 +58,26 @@ class TimelineData {
   uint32_t ActivitiesOn(uint32_t track, trace::ActivityKind kind) const {
     return kinds_on_track_[track][static_cast<size_t>(kind)];
   }
-  // Counters, and host memory (see series.h).
+  // The counters, and the host memory (see series.h).
   const std::vector<Series>& series() const { return series_; }
-  // All devices of the recording, or none if there is only one.
+  // All devices of the recording, or none if it has only one device.
   const std::vector<DeviceMemory>& devices() const { return devices_; }
 
-  // false: the trace counts entries, and all "nanoseconds" here are numbers of entries.
+  // If false, the trace counts entries, and all "nanoseconds" here are numbers of entries.
   bool has_times() const { return trace_->info.has_times; }
-  // Whether the trace has only the memory at one time, without history, and so no lanes.
+  // Whether the trace has only the memory at one time, without history. Then there are no lanes.
   bool is_state() const { return trace_->info.content == trace::Content::kState; }
   int64_t origin_ns() const { return origin_; }
   double duration_ns() const { return duration_; }
-  // Convert between the trace's times and the canvas's times, which are 0 at the trace's begin.
+  // These functions convert between the trace's times and the canvas's times, which are 0 at the
+  // trace's begin.
   double FromTrace(int64_t ns) const { return static_cast<double>(ns - origin_); }
   int64_t ToTrace(double t) const {
     return run::AddSaturating(origin_, run::ToInt64(t < 0 ? t - 0.5 : t + 0.5));
   }
 
   // rows() returns how many levels of nesting the slices of a kind have. lanes() returns the lanes
-  // of one level, one per thread, as indexes into LaneIndex::lanes().
+  // of one level, one lane per thread, as indexes in LaneIndex::lanes().
   int rows(trace::SliceKind kind) const;
   std::span<const uint32_t> lanes(trace::SliceKind kind, int row) const;
 
@@ -85,11 +87,11 @@ class TimelineData {
   std::string SliceName(uint32_t slice) const;
   // Returns the category that an allocation has at a time.
   trace::Category CategoryAt(trace::AllocationId id, int64_t time_ns) const;
-  // Returns the rows of an allocation in Trace::retags, in order.
+  // Returns an allocation's rows in Trace::retags, in ascending order.
   std::span<const uint32_t> RetagsOf(trace::AllocationId id) const;
-  // Returns the innermost slice of a kind (phase or step) at a time, or kNoSlice.
+  // Returns the innermost slice of a kind (phase or step) at a time, or kNoSlice if there is none.
   uint32_t SliceAt(trace::SliceKind kind, int64_t time_ns) const;
-  // Returns the row of the curves with the values at a time, or -1 before the first row.
+  // Returns the row of the curves that applies at a time, or -1 before the first row.
   int64_t CurvePointAt(int64_t time_ns) const;
   size_t MemoryBytes() const;
 
@@ -111,7 +113,7 @@ class TimelineData {
   std::vector<std::array<uint32_t, trace::kActivityKindCount>> kinds_on_track_;
   std::vector<Series> series_;
   std::vector<DeviceMemory> devices_;
-  // lanes_[kind][depth]
+  // lanes_[kind][depth]: the indexes that lanes() returns
   std::vector<std::vector<std::vector<uint32_t>>> lanes_;
   trace::PackedColumn<uint32_t> retag_begin_;  // allocations + 1 entries; empty without retags
   std::vector<uint32_t> retag_rows_;

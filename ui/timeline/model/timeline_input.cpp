@@ -9,15 +9,15 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr double kClickPx = 4;         // a press that moves less than this is a click
-constexpr double kNotchFactor = 1.25;  // zoom of one wheel notch
+constexpr double kNotchFactor = 1.25;  // factor by which one wheel notch zooms
 constexpr double kTouchpadZoom = 0.006;
 constexpr double kKeyZoom = 1.5;
-constexpr double kKeyPan = 0.12;  // fraction of the view
+constexpr double kKeyPan = 0.12;  // fraction of the view's width
 constexpr double kFast = 3;
 constexpr double kWheelGestureMs = 500;
 constexpr float kBrushEdgePx = 6;
 constexpr double kScrollNotchPx = 60;
-constexpr float kScrollPage = 0.8f;  // fraction of the scrolling part
+constexpr float kScrollPage = 0.8f;  // fraction of the height of the part that scrolls
 
 }  // namespace
 
@@ -84,7 +84,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
       brush_right_edge_ = std::abs(p.x - x1) < std::abs(p.x - x0);
     } else {
       gesture_ = Gesture::kBrush;
-      // If the press is outside of the brush, center the brush at the mouse.
+      // If the press is outside of the brush, the brush is centered at the mouse.
       brush_grab_ = p.x > x0 && p.x < x1 ? time - view.begin : view.width() / 2;
       MoveBrush(p.x);
     }
@@ -98,7 +98,7 @@ void TimelineModel::Press(const Pointer& p, double now_ms) {
   if (hit.kind == HitKind::kScrollBar) {
     const Rect& thumb = state_.layout.scroll_thumb;
     gesture_ = Gesture::kScroll;
-    // If the press is outside of the thumb, center the thumb at the mouse.
+    // If the press is outside of the thumb, the thumb is centered at the mouse.
     if (!thumb.Contains(thumb.x, p.y)) {
       const Rect& bar = state_.layout.scroll_bar;
       ScrollTo(static_cast<float>((p.y - bar.y - thumb.h / 2) / (bar.h - thumb.h)) *
@@ -124,7 +124,7 @@ void TimelineModel::Move(const Pointer& p, double now_ms) {
     state_.hovering = true;
     overlay_dirty_ = true;
   }
-  // After a mouse movement, keys act on the lane under the mouse.
+  // After the mouse has moved, keys act on the lane under the mouse again.
   if (!state_.current_lane.empty()) {
     state_.current_lane.clear();
     data_dirty_ = true;
@@ -261,7 +261,7 @@ void TimelineModel::DoubleClick(const Pointer& p, double now_ms) {
     case HitKind::kTitle:
       if (hit.lane->key() == "blocks" && state_.addresses.end > 0) {
         state_.addresses = {};
-        // Unfold the lane, because the first click of the double click has folded it.
+        // Unfold the lane again, because the first click of the double click has folded it.
         if (state_.layout["blocks"].folded) ChangeLane(LaneAction::kFold, "blocks");
         data_dirty_ = overlay_dirty_ = true;
       }
@@ -310,14 +310,15 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
   }
   last_wheel_ms_ = now_ms;
   double dx = w.dx, dy = w.dy;
-  // Alt + wheel over the blocks zooms the addresses. Qt may swap dx and dy while Alt is pressed.
+  // Alt + wheel over the blocks lane zooms the addresses. Qt may swap dx and dy while Alt is
+  // pressed.
   if (w.alt && state_.layout["blocks"].view().Contains(w.x, w.y)) {
     double amount = dy != 0 ? dy : dx;
     ZoomAddresses(
         w.y, w.pixels ? std::exp(amount * kTouchpadZoom) : std::pow(kNotchFactor, amount / 120));
     return;
   }
-  // Scroll the lanes if the mouse is over a title, or if Alt is pressed elsewhere.
+  // Scroll the lanes if the mouse is over a title or, with Alt, also elsewhere.
   if (state_.layout.scroll_most > 0 && !w.ctrl && !w.shift) {
     const HitKind over = HitTest(w.x, w.y).kind;
     if (w.alt || over == HitKind::kTitle || over == HitKind::kScrollBar) {
@@ -348,7 +349,7 @@ void TimelineModel::Wheel(const WheelInput& w, double now_ms) {
     v.PanPixels(w.pixels ? -dx : -dx / 120 * v.width() * 0.1);
   }
   if (dy != 0) {
-    // Ctrl makes finer steps.
+    // With Ctrl, the steps are finer.
     double notch = w.ctrl ? std::sqrt(kNotchFactor) : kNotchFactor;
     v.ZoomAt(w.x, w.pixels ? std::exp(dy * kTouchpadZoom) : std::pow(notch, dy / 120));
   }
@@ -398,7 +399,7 @@ bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
     case Key::kEscape:
       state_.tooltip = false;
       overlay_dirty_ = true;
-      if (gesture_ == Gesture::kZoomRange) {  // cancels the drag alone
+      if (gesture_ == Gesture::kZoomRange) {  // cancel only the drag
         gesture_ = Gesture::kNone;
         state_.zoom_range.reset();
         state_.dragging_range = false;
@@ -451,7 +452,8 @@ bool TimelineModel::KeyPress(Key key, bool fast, double now_ms) {
   return true;
 }
 
-// Selects the next or previous allocation of the same category, in the order of allocation.
+// Selects the next or previous allocation of the same category. The allocations are in the order in
+// which they were made.
 void TimelineModel::StepBlock(int direction, double now_ms) {
   const trace::AllocationTable& a = state_.data->trace().allocations;
   if (state_.selected_activity != query::kNoRow) return StepActivity(direction, now_ms);
@@ -487,7 +489,7 @@ void TimelineModel::SetFocusFrame(bool on) {
 }
 
 void TimelineModel::Leave() {
-  if (gesture_ != Gesture::kNone) return;  // a drag continues outside of the canvas
+  if (gesture_ != Gesture::kNone) return;  // a drag goes on outside of the canvas
   state_.hovering = false;
   state_.tooltip = false;
   state_.hover = {};

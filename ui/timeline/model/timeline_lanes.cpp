@@ -1,4 +1,5 @@
-// The model's functions for the stack of lanes: changing it, dragging, and the lane for keys.
+// The model's functions for the stack of lanes: changing the stack, dragging a lane, and choosing
+// the lane on which keys act.
 #include <algorithm>
 
 #include "ui/timeline/model/timeline_model.h"
@@ -85,7 +86,8 @@ void TimelineModel::ScrollTo(const LanePlace& place) {
   }
 }
 
-// Drags a lane. A pinned lane moves only among pinned lanes, any other lane among the others.
+// Drags a lane. A pinned lane can move only among the pinned lanes, and any other lane only among
+// the lanes that are not pinned.
 void TimelineModel::DragLane(double y) {
   const bool pinned = state_.layout[dragged_lane_].pinned;
   float end = 0;

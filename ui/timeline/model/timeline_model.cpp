@@ -11,9 +11,9 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr double kViewAnimationMs = 150;
-constexpr double kMorphMs = 180;  // must stay below 200 ms
+constexpr double kMorphMs = 180;  // must be less than 200
 constexpr int kByteTicks = 6;
-// The axis shrinks only if the curves would otherwise fill less than this fraction of it.
+// The memory axis shrinks only if the curves would otherwise fill less than this fraction of it.
 constexpr double kShrinkBelow = 0.3;
 
 double EaseOut(double t) {
@@ -27,12 +27,12 @@ TimelineModel::TimelineModel() { Relayout(); }
 
 void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool animate, double now_ms) {
   AllocationKey key;
-  // Reset the view and the scale unless both traces are from the same file or work.
+  // Reset the view and the scale, unless the new trace is from the same file or of the same work.
   bool continues =
       data && state_.data && SameSubject(data->trace().info, state_.data->trace().info);
   if (data && state_.data) key = KeyOf(state_.data->trace(), state_.selection);
-  // First do the work that can throw. After an exception, the new trace must not be used with old
-  // lanes or an old selection.
+  // First do the work that can throw an exception. After an exception, the new trace must not be
+  // used with the old lanes or an old selection.
   std::vector<std::unique_ptr<const Lane>> lanes;
   if (data) lanes = MakeLanes(*data);
   trace::AllocationId selection;
@@ -41,7 +41,7 @@ void TimelineModel::SetData(std::shared_ptr<const TimelineData> data, bool anima
   bool first = !state_.data;
   state_.outline = nullptr;
   state_.data = std::move(data);
-  state_.layout.lanes.clear();  // refers to the lanes of the old trace
+  state_.layout.lanes.clear();  // it refers to the lanes of the old trace
   memory_.overview = {};
   memory_.answers.clear();
   stack_.SetLanes(std::move(lanes));
@@ -218,7 +218,8 @@ bool TimelineModel::Animate(double now_ms) {
       view_animation_.active = false;
       SetViewNow(b);
     } else {
-      // In equal times, the width changes by the same ratio, so that a deep zoom ends smoothly.
+      // In equal times, the width changes by the same ratio, so that the end of a deep zoom is
+      // smooth.
       double width = a.width() * std::pow(b.width() / a.width(), t);
       double share = std::abs(b.width() - a.width()) < 1e-9 * a.width()
                          ? t
@@ -244,7 +245,7 @@ void TimelineModel::Fit(double now_ms) {
   state_.addresses = {};
   data_dirty_ = overlay_dirty_ = true;
   if (!state_.data) return;
-  // Do not keep the scale of a longer previous run, because "fit" shows exactly this trace.
+  // Do not keep the scale of a longer previous run, because Fit() shows exactly this trace.
   state_.viewport.SetExtent(0, state_.data->duration_ns());
   GoTo({0, state_.data->duration_ns()}, now_ms, true);
 }
@@ -318,7 +319,7 @@ void TimelineModel::RevealSelection(double now_ms) {
   if (!span) return;
   UnfoldLane(LaneOfSelection());
   if (state_.selected_activity != query::kNoRow) {
-    // Also show the lane of the call, because the line to this activity begins there.
+    // Also unfold the lane of the call, because the line to this activity begins there.
     const uint32_t call = state_.data->activities()->CallOf(state_.selected_activity);
     if (call != query::kNoRow) UnfoldLane(ActivityLaneKey(*state_.data, call));
   }
@@ -375,7 +376,7 @@ void TimelineModel::Highlight(const std::vector<trace::AllocationId>& blocks) {
 }
 
 void TimelineModel::Mark(std::shared_ptr<const Marking> marking) {
-  // Ignore a marking of another trace, because its rows are other things here.
+  // Ignore a marking of another trace, because its rows are those of other things.
   if (marking != nullptr &&
       (!state_.data || marking->trace != state_.data->shared_trace() || marking->count == 0))
     marking.reset();
@@ -396,7 +397,7 @@ void TimelineModel::SetNotes(std::shared_ptr<const NoteMarks> notes) {
 void TimelineModel::HideCategories(const std::bitset<trace::kCategoryCount>& hidden) {
   if (hidden == state_.hidden) return;
   state_.hidden = hidden;
-  morph_active_ = false;  // the heights at which the morph started are no longer valid
+  morph_active_ = false;  // the heights at which the morph began are no longer valid
   state_.morph = 1;
   data_dirty_ = overlay_dirty_ = true;
 }

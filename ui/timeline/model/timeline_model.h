@@ -1,5 +1,5 @@
 // The canvas without Qt. It owns the state, changes the state on input, reports what must be drawn
-// again, and builds the draw lists. The widget is a thin layer on top.
+// again, and builds the draw lists. The widget is a thin layer on top of it.
 //
 //   TimelineModel m;
 //   m.Resize(1000, 720, 1.0);
@@ -38,8 +38,8 @@ struct Pointer {
 struct WheelInput {
   double x = 0, y = 0;
   double dx = 0, dy = 0;              // eighths of a degree (120 per notch), or pixels
-  bool pixels = false;                // the distances are pixels, as from a touchpad
-  bool begins = false, ends = false;  // a touchpad gesture begins, ends
+  bool pixels = false;                // whether the distances are in pixels, as from a touchpad
+  bool begins = false, ends = false;  // whether a touchpad gesture begins or ends
   bool shift = false, ctrl = false, alt = false;
 };
 
@@ -60,7 +60,7 @@ enum class Key : uint8_t {
   kSelectionToRange,
   kScrollUp,
   kScrollDown,
-  // These keys act on the lane under the mouse or, if there is none, on the current lane.
+  // The following keys act on the lane under the mouse or, if there is none, on the current lane.
   kNextLane,
   kPreviousLane,
   kFoldLane,
@@ -75,7 +75,7 @@ enum class Key : uint8_t {
 // Changes that the widget reports by signals. The model collects them until TakeChanges().
 struct Changes {
   bool selection = false, range = false, cursor = false, view = false, hover = false;
-  bool lanes = false;  // order, height, folding, ... of the lanes
+  bool lanes = false;  // order, height, folding or other settings of the lanes
 };
 
 class TimelineModel {
@@ -91,28 +91,29 @@ class TimelineModel {
   void Resize(float width, float height, double scale);
   void SetStatus(Status status, std::string title, std::string text, std::string next,
                  double fraction);
-  // Shows the outline of a file that is being read in place of the data, or the data again if
-  // null.
+  // Shows the outline of a file that is being read, in place of the data. Null: shows the data
+  // again.
   void SetOutline(std::shared_ptr<const trace::Outline> outline);
   void SetEmptyText(std::string title, std::string hint);
 
-  // Mouse, wheel and keys. Press() begins a gesture, which Move() and Release() continue.
+  // Input by mouse, wheel and keys. Press() begins a gesture, which Move() and Release() continue.
   void Press(const Pointer& p, double now_ms);
   void Move(const Pointer& p, double now_ms);
   void Release(const Pointer& p, double now_ms);
   void DoubleClick(const Pointer& p, double now_ms);
   void Wheel(const WheelInput& w, double now_ms);
-  // Returns false if the key has no effect. `fast`: Shift is pressed.
+  // Returns false if the key has no effect. `fast`: whether Shift is pressed.
   bool KeyPress(Key key, bool fast, double now_ms);
   void Leave();
-  // Draws a frame around the canvas while it has the focus by a key. A click needs no frame.
+  // Draws a frame around the canvas. It is for the time in which the canvas has the focus because
+  // of a key. After a click, no frame is needed.
   void SetFocusFrame(bool on);
-  void ShowTooltip();  // call it when the mouse has rested
+  void ShowTooltip();  // call it when the mouse has rested for a while
 
-  // View.
+  // Functions for the view.
   void Fit(double now_ms);
-  // Changes the view without an animation, to show another document. nullopt shows the whole trace.
-  // Undo does not return to the previous document's view.
+  // Changes the view without an animation, to show another document. nullopt: the whole trace. Undo
+  // does not return to the view of the document shown before.
   void SetView(std::optional<Span> view);
   void ZoomBy(double factor, double now_ms);
   void ZoomToSelection(double now_ms);
@@ -126,7 +127,7 @@ class TimelineModel {
   bool CanRedo() const { return history_.CanRedo(); }
   void JumpToPeak(double now_ms);
 
-  // The stack of lanes. Undo and redo work for changes of the stack and of the view.
+  // Functions for the stack of lanes. Undo and redo apply to changes of the stack and of the view.
   const LaneSettings& lane_settings() const { return *stack_.settings(); }
   void SetLaneSettings(LaneSettings settings);
   // Returns false if the action changes nothing.
@@ -148,24 +149,25 @@ class TimelineModel {
   // Draws all blocks except `blocks` faint until the user selects another block. If `blocks` is
   // empty, draws no block faint.
   void Highlight(const std::vector<trace::AllocationId>& blocks);
-  std::optional<Span> SelectedSpan()
-      const;  // the selected range, else the span of the selected thing
-  std::optional<Span> SpanOfThing() const;  // of the selected thing or gap, whatever the range
-  // Marks things, or nothing if null. Ignores a marking of another trace.
+  // Returns the selected range or, without one, the span of the selected thing.
+  std::optional<Span> SelectedSpan() const;
+  std::optional<Span> SpanOfThing() const;  // ignores a selected range
+  // Marks things. Null: marks nothing. Ignores a marking of another trace.
   void Mark(std::shared_ptr<const Marking> marking);
-  // Sets the notes, or removes them if null. Ignores notes of another trace.
+  // Sets the notes. Null: removes them. Ignores notes of another trace.
   void SetNotes(std::shared_ptr<const NoteMarks> notes);
   // Sets the categories that the memory lane omits and the blocks lane draws faint.
   void HideCategories(const std::bitset<trace::kCategoryCount>& hidden);
-  // Returns the last choice of the user. If it is gone, returns a selected thing, cursor or range.
+  // Returns what the user has chosen last. If that is not set any more, returns a thing, cursor or
+  // range that is set.
   Chosen LastChosen() const;
   void SetCursor(std::optional<double> time);
   void SetRange(std::optional<Span> range);
-  void Clear();  // Esc: clears one of these at a time: range, selection and marking, cursor
+  void Clear();  // Esc: clears the first of these that is set: range; selection and marking; cursor
 
   Hit HitTest(double x, double y) const;
 
-  // Advances the animations. Returns true while one is running.
+  // Advances the animations. Returns true while an animation is running.
   bool Animate(double now_ms);
   bool animating() const { return view_animation_.active || morph_active_; }
 
@@ -176,7 +178,7 @@ class TimelineModel {
   SceneCounts BuildData(const TextMeasure& measure, DrawList* list);
   void BuildOverlay(const TextMeasure& measure, DrawList* list);
   Changes TakeChanges();
-  // The threads that share the work of a frame. The renderer also uses them.
+  // The threads that share the work of drawing a frame. The renderer also uses them.
   Crew& crew() { return crew_; }
 
  private:
@@ -184,7 +186,7 @@ class TimelineModel {
     kNone,
     kMaybeClick,
     kRange,
-    kZoomRange,  // Ctrl+drag: the view becomes the range on release
+    kZoomRange,  // Ctrl+drag: on release, the view changes to the range
     kPan,
     kBrush,
     kBrushEdge,
@@ -210,14 +212,14 @@ class TimelineModel {
   void SetViewNow(const Span& view);
   void UpdateHover(double x, double y);
   void MoveBrush(double x);
-  Span DraggedSpan(double x) const;  // from the press to `x`, within the view
+  Span DraggedSpan(double x) const;  // span from the press to `x`, limited to the view
   void ZoomAddresses(double y, double factor);
   void StepBlock(int direction, double now_ms);
   void StepActivity(int direction, double now_ms);
   void SelectOne(trace::AllocationId id, uint32_t slice, uint32_t activity, uint32_t gap);
   bool AnySelected() const;
   std::string LaneOfSelection() const;
-  Span TargetView() const;  // the final view of a running animation
+  Span TargetView() const;  // the view at the end of a running animation
   ViewState Now() const { return {TargetView(), stack_.settings()}; }
   void Show(const ViewState& state, double now_ms);
   bool EditLanes(const std::function<bool()>& edit, uint64_t gesture = 0);
@@ -238,7 +240,7 @@ class TimelineModel {
   Gesture gesture_ = Gesture::kNone;
   Pointer press_;
   Span press_view_;
-  double brush_grab_ = 0;  // time between the view's begin and the mouse
+  double brush_grab_ = 0;  // time between the brush's begin and the mouse
   bool brush_right_edge_ = false;
   std::string dragged_lane_, drop_before_;
   float press_height_ = 0;  // height of the lane whose edge is dragged

@@ -15,7 +15,7 @@ namespace {
 
 constexpr size_t kStackLines = 5;
 
-// Returns half a pixel in nanoseconds. With this precision, adjacent pixels have different texts.
+// Returns half a pixel in nanoseconds. With this precision, the texts of adjacent pixels differ.
 int64_t Resolution(const CanvasState& s) {
   return std::max<int64_t>(static_cast<int64_t>(s.viewport.ns_per_px() / 2), 1);
 }
@@ -26,8 +26,8 @@ std::string Moment(const CanvasState& s, int64_t trace_ns) {
   return TimeTextOf(s.data->trace(), trace_ns, resolution);
 }
 
-// Returns a text such as "backward · step 5 · 71.20 ms". `event` is the event at that time. If one
-// phase ends when the next phase begins, the order of events decides which phase is named.
+// Returns a text such as "backward · step 5 · 71.20 ms". `event` is the event at this time. If one
+// phase ends and the next begins at this time, `event` decides which of them is named.
 std::string Place(const CanvasState& s, int64_t trace_ns,
                   trace::EventIndex event = trace::kNoEvent) {
   const TimelineData& d = *s.data;

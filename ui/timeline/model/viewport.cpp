@@ -30,7 +30,8 @@ Span Viewport::Clamp(Span view) const {
 }
 
 void Viewport::Show(Span view) {
-  // Ignore small changes of the width, because moving a view rounds its begin and end.
+  // Ignore tiny changes of the width, because the begin and end of the view are rounded when it
+  // moves.
   constexpr double kRounding = 1e-9;
   view_ = view;
   if (std::abs(view.width() - steady_width_) > kRounding * steady_width_)
@@ -48,8 +49,8 @@ void Viewport::ReplaceExtent(double begin, double end) {
   double old_width = extent_.width();
   double width = end - begin;
   if (all && width <= old_width && width > old_width / 2) {
-    // If the run is slightly shorter, keep the scale and leave the rest empty, so that the user can
-    // compare the curves by eye.
+    // If the new run is only slightly shorter, keep the scale and leave the rest empty, so that the
+    // user can compare the curves by eye.
     extent_ = {begin, begin + old_width};
     Show(extent_);
     return;

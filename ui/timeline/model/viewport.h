@@ -1,5 +1,5 @@
 // The visible part of the trace, and undo and redo of views. Times are nanoseconds from the trace's
-// begin, as doubles. A double is exact to the nanosecond up to 100 days.
+// begin, as doubles. Up to 100 days, a double represents every nanosecond exactly.
 //
 //   Viewport v;
 //   v.SetExtent(0, 270e6);             // the whole trace
@@ -21,14 +21,15 @@ struct Span {
 
 class Viewport {
  public:
-  // The closest zoom shows this many nanoseconds over the whole width.
+  // At the highest zoom, the whole width shows this many nanoseconds.
   static constexpr double kMinSpanNs = 20;
 
   void SetPixels(double left, double width);
   // Sets the extent of the trace. The view is clamped to it.
   void SetExtent(double begin, double end);
-  // Like SetExtent, for a new run that replaces the old one. If the view showed the whole old run,
-  // it shows the whole new run. But if the new run is shorter by less than half, the scale stays.
+  // Like SetExtent(), for a new run that replaces an old run. If the view showed the whole old run,
+  // it shows the whole new run. However, if the new run is shorter by less than half, the scale
+  // stays the same.
   void ReplaceExtent(double begin, double end);
 
   const Span& view() const { return view_; }
@@ -37,7 +38,7 @@ class Viewport {
   double width() const { return width_; }
   double ns_per_px() const { return view_.width() / width_; }
   // The view's width without rounding errors. While the view only moves, this width stays the same,
-  // and so do the widths of pixel columns computed from it.
+  // and so do the widths of the pixel columns that are computed from it.
   double steady_width() const { return steady_width_; }
   bool shows_all() const;
 
@@ -47,7 +48,7 @@ class Viewport {
   void SetView(Span view);
   void Fit();
   void ZoomAt(double x, double factor);  // factor > 1: zooms in
-  void PanPixels(double dx);             // dx > 0: towards later times
+  void PanPixels(double dx);             // dx > 0: to later times
   // Returns a view with this span in its middle. The span fills `share` of the view's width.
   Span Around(double begin, double end, double share = 0.8) const;
 
@@ -61,8 +62,8 @@ class Viewport {
   double left_ = 0, width_ = 1;
 };
 
-// Undo and redo of views, or of other comparable values. Consecutive steps with the same `gesture`
-// (not 0) are one entry.
+// Undo and redo of views, or of other comparable values. Consecutive steps with the same `gesture`,
+// if it is not 0, are undone together.
 template <class View>
 class History {
  public:
@@ -101,12 +102,12 @@ class History {
   uint64_t last_gesture_ = 0;
 };
 
-// Locks a touchpad gesture to the axis of its first pixels. So a vertical zoom does not pan a
-// little, and a horizontal pan does not zoom.
+// Locks a touchpad gesture to the direction of its first pixels, so that a vertical zoom does not
+// also pan a little, and a horizontal pan does not zoom.
 class AxisLock {
  public:
   enum class Axis : uint8_t { kUndecided, kHorizontal, kVertical };
-  // Adds a movement. Returns the axis once it is clear, which is after 4 px.
+  // Adds a movement. Returns the axis as soon as it is clear, which is after 4 px.
   Axis Add(double dx, double dy);
   void Reset();
   Axis axis() const { return axis_; }

@@ -1,4 +1,4 @@
-// Arithmetic with premultiplied ARGB pixels. Only used in this folder.
+// Arithmetic with premultiplied ARGB pixels. It is used only in this folder.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline uint32_t Over(uint32_t under, uint32_t over) {
   return over + (rb | ag);
 }
 
-// Returns `a` for t = 0 and `b` for t = 256. Both must be opaque, or both premultiplied.
+// Returns `a` for t = 0 and `b` for t = 256. Either both are opaque, or both are premultiplied.
 inline uint32_t Lerp(uint32_t a, uint32_t b, uint32_t t) {
   uint32_t rb = (((a & 0x00ff00ff) * (256 - t) + (b & 0x00ff00ff) * t) >> 8) & 0x00ff00ff;
   uint32_t ag = (((a >> 8) & 0x00ff00ff) * (256 - t) + ((b >> 8) & 0x00ff00ff) * t) & 0xff00ff00;
@@ -36,7 +36,7 @@ struct Bounds {
   int x0, y0, x1, y1;
 };
 
-// Returns the device pixels of `r`, clipped to the target's rows.
+// Returns the device pixels of `r`, limited to the rows that the target draws.
 inline Bounds ToPixels(const PixelTarget& t, const Rect& r) {
   const auto edge = [&](float v, int from, int to) {
     return static_cast<int>(

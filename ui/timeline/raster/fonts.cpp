@@ -25,8 +25,8 @@ QString SansFamily() {
 }
 
 QString FallbackFamily() {
-  // These families have the Chinese shapes of characters. Fontconfig alone might choose a font with
-  // Japanese shapes.
+  // Fonts of these families have the Chinese shapes of characters. Fontconfig might choose a font
+  // with Japanese shapes.
   static const QString family = [] {
     const QStringList families = QFontDatabase::families();
     for (const char* wanted : {"Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC",
@@ -70,7 +70,7 @@ QFont CanvasFont(Font role) {
   if (role == Font::kBodyBold || role == Font::kSmallBold || role == Font::kTitle) {
     font.setWeight(QFont::DemiBold);
   }
-  // Use no subpixel colors, because tests compare images, and backgrounds are dark and light.
+  // Use no subpixel colors: tests compare images, and there are dark and light backgrounds.
   font.setStyleStrategy(QFont::StyleStrategy(QFont::PreferAntialias | QFont::NoSubpixelAntialias));
   font.setHintingPreference(QFont::PreferNoHinting);
   return font;

@@ -1,4 +1,5 @@
-// The canvas's fonts: Inter if installed, or else DejaVu Sans if installed, or else a system font.
+// The canvas's fonts: Inter if it is installed, or else DejaVu Sans if that is installed, or else a
+// system font.
 #pragma once
 
 #include <QFont>
@@ -21,13 +22,13 @@ QString MonoFamily();
 // The family for Chinese characters, or "" if no known Chinese font is installed.
 QString FallbackFamily();
 
-// Allows lookups by std::string_view without making a std::string.
+// A hash that allows lookups by std::string_view without making a std::string.
 struct TextHash {
   using is_transparent = void;
   size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
 };
 
-// Returns text widths of Qt's fonts, which are cached.
+// Measures texts in Qt's fonts. Caches the widths.
 class QtTextMeasure : public TextMeasure {
  public:
   QtTextMeasure();

@@ -9,7 +9,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-constexpr int kWide = 512;  // from this width in pixels, copying a row is faster than filling it
+constexpr int kWide = 512;  // rows of at least this many pixels are copied faster than filled
 
 }  // namespace
 uint32_t Premultiply(uint32_t argb) {
@@ -24,7 +24,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
   if (b.x0 >= b.x1 || b.y0 >= b.y1) return;
   auto scale = static_cast<float>(target.scale);
   for (const FillRect& r : rects) {
-    // Clamp values far outside, so that the conversion does not overflow.
+    // Clamp values that are far outside of the image, so that the conversion does not overflow.
     auto pixel = [&](float v) {
       return static_cast<int>(std::floor(std::clamp(v * scale, -1e8f, 1e8f) + 0.5f));
     };
@@ -40,7 +40,7 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
     if (alpha == 0) continue;
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y0) * target.stride;
     if (alpha == 255) {
-      // Copy the other rows of a wide rectangle from its first row.
+      // In a wide rectangle, copy the first row to the other rows.
       const uint32_t* first = row + x0;
       std::fill(row + x0, row + x1, color);
       for (int y = y0 + 1; y < y1; ++y) {
@@ -59,7 +59,8 @@ void FillRects(const PixelTarget& target, const Rect& clip, std::span<const Fill
   }
 }
 
-// Fills row by row, so that memory is written in order. Keeps the current layer of every column.
+// Fills row by row, so that memory is written in order. For every column, remembers the layer that
+// the current row is in.
 void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& stack,
                std::span<const float> edges, std::span<const uint32_t> colors) {
   Bounds b = ToPixels(target, stack.area.Intersect(clip));
@@ -69,7 +70,7 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   uint32_t layers = stack.layers;
 
   constexpr float kNever = 1e9f;
-  // the edges of the drawn columns, from top to bottom, in device pixels from b.y0
+  // the edges of the drawn columns, from top to bottom, in device pixels below b.y0
   std::vector<float> edge(size_t{layers + 1} * static_cast<size_t>(n));
   float left = stack.area.x * scale;
   float per_pixel = static_cast<float>(stack.columns) / std::max(stack.area.w * scale, 1.0f);
@@ -77,18 +78,19 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
     auto column = static_cast<int64_t>((static_cast<float>(b.x0 + i) + 0.5f - left) * per_pixel);
     column = std::clamp<int64_t>(column, 0, stack.columns - 1);
     for (uint32_t l = 0; l <= layers; ++l) {
-      // Replace NaN, which is not an edge, by a value that no row ever reaches.
+      // NaN is not an edge. Replace it by a value that no row reaches.
       const float at = edges[size_t{l} * stack.columns + column] * scale - static_cast<float>(b.y0);
       edge[size_t{layers - l} * n + i] = std::isnan(at) ? kNever : at;
     }
   }
-  std::vector<uint32_t> color(layers);  // top layer first
+  std::vector<uint32_t> color(layers);  // colors of the layers, the top layer first
   for (uint32_t l = 0; l < layers; ++l) color[l] = Premultiply(colors[layers - 1 - l]);
 
-  // for each column: the number of passed edges, the color below the last one, and the next edge
+  // For each column: the number of edges already passed, the color below the last of these, and the
+  // next edge.
   std::vector<uint32_t> passed(n, 0), current(n, 0);
   std::vector<float> next(edge.begin(), edge.begin() + n);
-  int outside = n;  // number of columns above or below their stack; their pixels are not changed
+  int outside = n;  // number of columns whose stack this row misses; their pixels stay unchanged
   float nearest = *std::min_element(next.begin(), next.end());
   for (int y = b.y0; y < b.y1; ++y) {
     uint32_t* row = target.pixels + static_cast<ptrdiff_t>(y) * target.stride + b.x0;
@@ -104,7 +106,8 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
         nearest = std::min(nearest, next[i]);
         continue;
       }
-      // Edges are inside this pixel, so mix the colors between them by their shares of the pixel.
+      // One or more edges are inside this pixel, so mix the colors between them, weighted by their
+      // shares of the pixel.
       uint32_t under = row[i];
       uint32_t value = current[i] ? current[i] : under;
       bool was_outside = current[i] == 0;
@@ -127,7 +130,8 @@ void FillStack(const PixelTarget& target, const Rect& clip, const StackPrim& sta
   }
 }
 
-// All rows of a strip are equal. If the pixels under two rows are equal, copies the first result.
+// All rows of a strip are equal. If the existing pixels below two rows are equal too, copies the
+// result of the first row.
 void FillStrip(const PixelTarget& target, const Rect& clip, const StripPrim& strip,
                std::span<const uint32_t> colors) {
   const Bounds b = ToPixels(target, strip.area.Intersect(clip));
@@ -198,7 +202,7 @@ void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& are
   const Bounds b = ToPixels(target, area);
   const int n = b.x1 - b.x0;
   if (n <= 0 || b.y0 >= b.y1) return;
-  // Columns [first, last) are copied from other columns: column x from column source[x].
+  // Column x in [first, last) is copied from column source[x].
   std::vector<int> source(static_cast<size_t>(n));
   int first = n, last = 0;
   for (int x = 0; x < n; ++x) {

@@ -13,7 +13,7 @@ struct PixelTarget {
   int width, height;
   int stride;    // length of a row in pixels
   double scale;  // device pixels per logical pixel
-  // Only these rows are drawn, so that several threads can draw parts of one image.
+  // Only these rows are drawn, so that several threads can draw different parts of one image.
   int first_row = 0, last_row = INT32_MAX;
 };
 
@@ -25,11 +25,11 @@ void FillStrip(const PixelTarget& target, const Rect& clip, const StripPrim& str
                std::span<const uint32_t> colors);
 void FillImage(const PixelTarget& target, const Rect& clip, const ImagePrim& image,
                std::span<const uint32_t> pixels);
-// Copies `area` from the image `from`, which has the same size as the target.
+// Copies `area` from the image `from` to the target. The image has the target's size.
 void CopyPixels(const uint32_t* from, const PixelTarget& target, const Rect& area);
-// Fills `area` with a part of the same area in `from`, an image of the target's size. `begin` and
-// `end` of this part are fractions of the area's width (0 and 1: the whole area). Pixels that would
-// come from outside of the area get the color `outside`.
+// Fills `area` with a part of the same area of the image `from`, which has the target's size.
+// `begin` and `end` of this part are fractions of the area's width (0 and 1: the whole area).
+// Pixels that would come from outside of the area get the color `outside`.
 void MovePixels(const uint32_t* from, const PixelTarget& target, const Rect& area, double begin,
                 double end, uint32_t outside);
 

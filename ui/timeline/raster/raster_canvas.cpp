@@ -9,7 +9,8 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Returns CPU time. Wall time would depend on other programs, and predict the next frame less well.
+// Returns CPU time. Wall time would also depend on other programs, so it would predict the next
+// frame less well.
 double ThreadMs() {
   timespec t{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -60,12 +61,12 @@ void RasterCanvas::Move() {
   const PixelTarget to{reinterpret_cast<uint32_t*>(moved_.bits()), moved_.width(), moved_.height(),
                        static_cast<int>(moved_.bytesPerLine() / 4), moved_.devicePixelRatioF()};
   const Span& view = s.viewport.view();
-  // the view's begin and end, as fractions of the existing image's width
+  // the begin and end of the view, as fractions of the existing image's width
   const double begin = (view.begin - image_view_.begin) / image_view_.width();
   const double end = (view.end - image_view_.begin) / image_view_.width();
   const uint32_t ground = Premultiply(s.theme.ground.argb());
-  // Copy everything around the bodies of lanes, which do not overlap and are ordered from top to
-  // bottom.
+  // Copy everything around the bodies of lanes. The bodies do not overlap, and are ordered from top
+  // to bottom.
   float top = 0;
   for (const LanePlace& place : s.layout.lanes) {
     if (!place.in_sight() || !place.lane->FollowsView()) continue;

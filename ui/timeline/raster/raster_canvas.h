@@ -1,6 +1,6 @@
-// The canvas drawn by RasterRenderer: a cached image of the data layer with the overlay on top. If
-// drawing an image takes longer than a frame, the cached image is first moved and stretched to the
-// new view. This copies pixels and queries no index. The exact image follows.
+// The canvas as RasterRenderer draws it: a cached image of the data layer, with the overlay on top.
+// If drawing an image takes longer than a frame, the cached image is first moved and stretched to
+// the new view, which only copies pixels and queries no index. The exact image follows soon.
 //
 //   if (canvas.Paint(widget, exact)) timer.start(RasterCanvas::kExactAfterMs);  // then: exact
 //
@@ -24,11 +24,11 @@ class RasterCanvas {
   explicit RasterCanvas(TimelineModel* model) : model_(model), renderer_(&model->crew()) {}
 
   // Called by the widget's paintEvent. Returns true if it has drawn a moved image of the data
-  // layer. If `exact`, it never does that.
+  // layer. If `exact` is true, it always draws an exact image.
   bool Paint(QWidget* widget, bool exact);
   // Makes the next Paint() draw a new image.
   void Invalidate() { stale_ = true; }
-  // If drawing an image takes over `ms`, the last image is moved before a new image is drawn.
+  // If drawing an image takes more than `ms`, the last image is moved before a new image is drawn.
   void SetFrameBudget(double ms) { budget_ms_ = ms; }
 
   const SceneCounts& counts() const { return counts_; }

@@ -44,8 +44,7 @@ void PaintLine(const DrawList& list, const PolylinePrim& p, QPainter* painter) {
   painter->drawPolyline(points.data(), static_cast<int>(points.size()));
 }
 
-// Draws the few shapes that shape_fill cannot draw, with a QPainter on the rows of this
-// band.
+// With a QPainter, draws the few shapes that shape_fill.h cannot draw, on the rows of this band.
 template <class LineOrPolyline>
 void PaintInto(const PixelTarget& t, const Rect& clip, const DrawList& list,
                const LineOrPolyline& line) {
@@ -80,7 +79,7 @@ void RasterRenderer::Render(const DrawList& list, QImage* image) {
   });
 }
 
-// Qt must not draw text here, because several threads call this at once, each for its own rows.
+// Several threads call this at the same time, each for its own rows. So Qt must not draw text here.
 void RasterRenderer::FillBand(const DrawList& list, const PixelTarget& target) const {
   const auto each = [](const auto& rows, const Command& c) {
     return std::span(rows).subspan(c.first, c.count);
@@ -213,7 +212,7 @@ void RasterRenderer::PaintCommand(const DrawList& list, const Command& c, QPaint
   }
 }
 
-// Draws a layer as one outline of steps, along the upper edge and back along the lower edge.
+// Draws each layer as one outline of steps, along its upper edge and back along its lower edge.
 void RasterRenderer::PaintStack(const DrawList& list, const StackPrim& s, QPainter* painter) {
   const auto edges = list.edges(s);
   const auto colors = list.colors(s);
@@ -245,7 +244,7 @@ void RasterRenderer::PaintText(const DrawList& list, const TextPrim& t, QPainter
   double y = t.box.y + t.box.h / 2 + metrics.capHeight() / 2;
   painter->setFont(measure_.font(t.font));
   painter->setPen(ToQt(t.argb));
-  // Keep the layout of each text, because the next frame has mostly the same texts.
+  // Keep the layout of each text, because most texts appear in the next frame again.
   auto& laid_out = laid_out_[static_cast<size_t>(t.font)];
   auto found = laid_out.find(utf8);
   if (found == laid_out.end()) {

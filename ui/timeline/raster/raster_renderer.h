@@ -1,13 +1,13 @@
 // Draws a DrawList into a QImage by filling pixels, which is 10 to 50 times faster than
-// software OpenGL. Free cores draw bands of rows. Each band fits into a core's cache. Needs no
-// display.
+// software OpenGL. All free cores draw bands of rows, and each band fits into a core's cache. Needs
+// no display.
 //
 //   RasterRenderer r(&crew);
 //   QImage image(size * dpr, QImage::Format_ARGB32_Premultiplied);
 //   image.setDevicePixelRatio(dpr);
 //   r.Render(list, &image);
 //
-// One thread at a time.
+// For use by one thread at a time.
 #pragma once
 
 #include <QImage>
@@ -32,14 +32,15 @@ class RasterRenderer {
   // `crew` must outlive the renderer.
   explicit RasterRenderer(Crew* crew) : crew_(crew) {}
 
-  // `image`: Format_ARGB32_Premultiplied or Format_RGB32, with its device pixel ratio set.
+  // `image` must have the format ARGB32_Premultiplied or RGB32, and its device pixel ratio.
   void Render(const DrawList& list, QImage* image);
-  // Draws with a QPainter: over the contents of its device, or into a vector file (PDF). This is
-  // slow for large lists.
+  // Draws with a QPainter, either over the existing contents of its device or into a vector file
+  // (PDF). This is slow for large lists.
   void Paint(const DrawList& list, QPainter* painter);
 
   const QtTextMeasure& measure() const { return measure_; }
-  // Sets the rows per band, or 0 for as many as fit into a cache. It does not affect the image.
+  // Sets the number of rows per band. 0: as many as fit into a cache. The number does not affect
+  // the image.
   void SetBandRows(int rows) { band_rows_ = rows; }
 
  private:
@@ -52,7 +53,7 @@ class RasterRenderer {
 
   QtTextMeasure measure_;
   TextMasks masks_{&measure_};
-  std::vector<TextMasks::Placed> placed_;  // texts of the list that is being rendered, by index
+  std::vector<TextMasks::Placed> placed_;  // masks of the current list's texts, by text index
   std::array<LaidOut, kFontCount> laid_out_;
   int band_rows_ = 0;
   Crew* crew_;

@@ -10,7 +10,7 @@
 namespace vramscope::ui::timeline {
 namespace {
 
-// Returns the share of the pixel [at, at + 1) that is between two edges.
+// Returns the share of the pixel [at, at + 1) that lies between the edges `from` and `to`.
 double Overlap(double at, double from, double to) {
   return std::clamp(std::min(at + 1, to) - std::max(at, from), 0.0, 1.0);
 }
@@ -43,8 +43,8 @@ struct Round {
   }
 };
 
-// Calls `covers(x, y)` only for pixels near the left and right edges. In a row, all pixels between
-// them have the same value.
+// Calls `covers(x, y)` only for pixels near the left and right edges. Between these, all pixels of
+// a row have the same value.
 template <class Covers>
 void Paint(const PixelTarget& t, const Rect& clip, const Round& outer, double rim, uint32_t argb,
            Covers covers) {
@@ -60,7 +60,8 @@ void Paint(const PixelTarget& t, const Rect& clip, const Round& outer, double ri
   const int to = within(std::floor(outer.x1 - rim), from, right);
   const int top = within(std::floor(outer.y0), b.y0, b.y1);
   const int bottom = within(std::ceil(outer.y1), b.y0, b.y1);
-  // All rows without a rounded corner have the same edge pixels. Compute these once.
+  // All rows without a rounded corner have the same pixels at their edges. Compute these pixels
+  // once.
   const int straight_from = within(std::ceil(outer.y0 + rim), top, bottom);
   const int straight_to = within(std::floor(outer.y1 - rim), straight_from, bottom);
   std::array<uint32_t, 32> edges;
@@ -137,7 +138,7 @@ bool FillLine(const PixelTarget& t, const Rect& clip, const LinePrim& l) {
     piece(0, length);
     return true;
   }
-  // Draw only the dashes within the clip, so that very long lines are cheap.
+  // Draw only the dashes within the clip, so that a very long line takes little time.
   const float period = l.dash.on + l.dash.off;
   const float near = upright ? (way > 0 ? clip.y - begin : begin - clip.bottom())
                              : (way > 0 ? clip.x - begin : begin - clip.right());

@@ -1,5 +1,6 @@
-// Draws boxes, lines, circles and masks with smooth edges into premultiplied ARGB pixels. Works
-// like QPainter, but on any thread. See pixel_fill.h for rectangles and columns.
+// Draws boxes, lines, circles and masks with smooth edges into premultiplied ARGB pixels. The
+// results are like those of QPainter, but the functions work on any thread. See pixel_fill.h for
+// rectangles and columns.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,10 @@ namespace vramscope::ui::timeline {
 
 void FillBox(const PixelTarget& target, const Rect& clip, const BoxPrim& box);
 void FillCircle(const PixelTarget& target, const Rect& clip, const CirclePrim& circle);
-// Draws a horizontal or vertical line, with or without dashes. Returns false and draws nothing for
-// other lines.
+// Draws a horizontal or vertical line, with or without dashes. Otherwise draws nothing and returns
+// false.
 bool FillLine(const PixelTarget& target, const Rect& clip, const LinePrim& line);
-// Draws a polyline of few points, without dashes. Returns false, drawing nothing, for any other.
+// Draws a polyline that has few points and no dashes. Otherwise draws nothing and returns false.
 bool FillPolyline(const PixelTarget& target, const Rect& clip, std::span<const Point> points,
                   const PolylinePrim& line);
 

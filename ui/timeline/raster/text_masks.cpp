@@ -10,7 +10,7 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr size_t kMostBytes = 8 << 20;
-constexpr int kMargin = 3;  // margin in device pixels: letters may exceed their advance width
+constexpr int kMargin = 3;  // in device pixels; letters may reach beyond their advance width
 
 }  // namespace
 
@@ -35,8 +35,8 @@ TextMasks::Placed TextMasks::Place(std::string_view utf8, const TextPrim& text) 
     const double room = text.box.w - measure_->Width(utf8, text.font);
     x += text.align == Align::kCenter ? room / 2 : room;
   }
-  // Center the text by the height of its capitals and digits. The baseline is at a whole pixel, so
-  // that a text looks the same in any place.
+  // Center the text by the height of its capitals and digits. Put the baseline at a whole pixel, so
+  // that a text looks the same everywhere.
   const double baseline = text.box.y + text.box.h / 2 + metrics.capHeight() / 2;
   const double most = 1e6;
   return {&found->second,

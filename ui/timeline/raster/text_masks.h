@@ -1,5 +1,5 @@
-// Makes masks of texts. Qt draws each text only once. Then its mask is filled like any other shape.
-// Most texts stay the same from frame to frame.
+// Makes masks of texts. Qt draws each text only once into a mask, which is then filled like any
+// other shape. Most texts stay the same from frame to frame.
 //
 //   masks.Begin(scale);
 //   TextMasks::Placed p = masks.Place(utf8, text);   // valid until the next Begin()
@@ -22,7 +22,7 @@ namespace vramscope::ui::timeline {
 class TextMasks {
  public:
   struct Placed {
-    const Mask* mask = nullptr;  // null: nothing is visible
+    const Mask* mask = nullptr;  // null: nothing of the text is visible
     int x = 0, y = 0;            // position in device pixels
   };
 
@@ -35,7 +35,7 @@ class TextMasks {
 
   const QtTextMeasure* measure_;
   double scale_ = 0;
-  size_t bytes_ = 0;  // size of all masks together
+  size_t bytes_ = 0;  // total size of all masks
   std::array<std::unordered_map<std::string, Mask, TextHash, std::equal_to<>>, kFontCount> masks_;
 };
 

@@ -1,5 +1,5 @@
 // The lanes of activities. A lane shows a stream (kernels, memcpys, memsets and idle gaps), a
-// thread (calls, waits and ranges), or collectives.
+// thread (calls, waits and ranges), or collective operations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ constexpr double kMinPx = 2;  // narrower activities are drawn as columns
 constexpr float kLabelPad = 5;
 constexpr float kLeastLabel = 22;
 constexpr float kGapStrip = 3;  // height of the strip with the causes of idle gaps
-constexpr int kTints = 3;  // shades of kernels, chosen by name, so that adjacent kernels differ
+constexpr int kTints = 3;  // number of shades of kernels; chosen by name, so that neighbours differ
 
 struct Style {
   std::string_view key;
@@ -83,7 +83,8 @@ Color FillOf(const Theme& theme, query::ActivityStyle style) {
   return Mix(theme.raised, theme.warning, style.tint % 2 ? 0.16 : 0.24);
 }
 
-// Returns the color of an activity's text: dark on data colors, the normal color on pale colors.
+// Returns the color of an activity's text: dark on data colors, or the normal text color on pale
+// colors.
 Color InkOf(const CanvasState& s, uint32_t row) {
   switch (s.data->trace().activities.kind[row]) {
     case ActivityKind::kRuntimeCall:
@@ -113,7 +114,7 @@ std::string KeyOf(const query::ActivityTrack& track) {
 
 class ActivityLane : public Lane {
  public:
-  // Tracks [first, last) of the index are the rows of one stream or thread.
+  // Tracks [first, last) of the index are the rows of this stream or thread.
   ActivityLane(const TimelineData& d, uint32_t first, uint32_t last)
       : first_(first), rows_(static_cast<int>(last - first)) {
     const trace::Trace& t = d.trace();
@@ -175,7 +176,8 @@ class ActivityLane : public Lane {
     const int row = std::clamp(static_cast<int>((y - place.body.y) / place.row_height), 0,
                                std::max(place.rows - 1, 0));
     const TimelineData& d = *s.data;
-    // An activity narrower than a pixel is drawn as a pixel, and every point of it counts as a hit.
+    // An activity narrower than a pixel is drawn as one pixel. The mouse hits the activity at every
+    // point of that pixel.
     const double reach = s.viewport.ns_per_px() * 1.5;
     for (const double offset : {0.0, -reach / 2, reach / 2, -reach, reach}) {
       const auto found =
@@ -227,7 +229,7 @@ class ActivityLane : public Lane {
   }
 
  private:
-  // "12,360 kernels, 600 memcpys".
+  // Returns a text such as "12,360 kernels, 600 memcpys".
   std::string KindsOf(const TimelineData& d) const {
     std::string text;
     for (const auto& [kind, one, many] :
@@ -264,7 +266,7 @@ class ActivityLane : public Lane {
     ++draw.counts->activities;
     const auto x0 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(r.begin_ns)));
     const auto x1 = static_cast<float>(s.viewport.ToX(s.data->FromTrace(r.end_ns)));
-    // Leave a pixel of background after an activity that is wide enough.
+    // If the activity is wide enough, leave a pixel of background after it.
     const float hair = x1 - x0 >= 4 ? 1 : 0;
     const float left = std::max(x0, band.x - 4), right = std::min(x1 - hair, band.right() + 4);
     draw.list->Fill({left, band.y, std::max(right - left, 0.5f), band.h},
@@ -299,7 +301,7 @@ class ActivityLane : public Lane {
   Of of_ = Of::kStream;
   std::string key_, title_, about_;
   uint64_t count_ = 0, busy_ns_ = 0;
-  std::optional<uint32_t> gaps_;  // line of IdleGaps
+  std::optional<uint32_t> gaps_;  // index of the stream's line in IdleGaps
 };
 
 }  // namespace

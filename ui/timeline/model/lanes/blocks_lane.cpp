@@ -1,4 +1,4 @@
-// All allocations as rectangles of address by time.
+// All allocations as rectangles. Their width is a range of time, their height a range of addresses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace {
 constexpr const char* kTitle = TEXT_MARK("blocks by address");
 constexpr float kShare = 0.42f;
 constexpr float kLeast = 70;
-// The blocks lane is visible if it and the memory lane together have at least this height.
+// The blocks lane is visible only if it and the memory lane together can have at least this height.
 constexpr float kLeastWithMemory = 92;
-constexpr uint32_t kHatch = 4;        // distance of the hatching lines in cells
-constexpr uint32_t kRowsAtOnce = 16;  // rows of cells that one thread draws at once
+constexpr uint32_t kHatch = 4;        // distance between the hatching lines, in cells
+constexpr uint32_t kRowsAtOnce = 16;  // number of rows of cells that a thread draws at a time
 
 uint32_t MixArgb(uint32_t a, uint32_t b, float t) {
   auto k = static_cast<uint32_t>(std::clamp(t, 0.0f, 1.0f) * 256);
@@ -57,7 +57,7 @@ class BlocksLane : public Lane {
     double bytes_per_px = span / body.h;
     double offset = static_cast<double>(s.address_begin()) + (body.bottom() - y) * bytes_per_px;
     hit->offset = static_cast<uint64_t>(std::max(offset, 0.0));
-    // Try the point itself first, then points around it, so that thin blocks can be hit.
+    // Try the point itself first, then points around it, so that the mouse can hit thin blocks.
     for (auto [dx, dy] :
          {std::pair{0.0, 0.0}, {0.0, -0.75}, {0.0, 0.75}, {-1.0, 0.0}, {1.0, 0.0}}) {
       double at = offset - dy * bytes_per_px;
@@ -134,7 +134,7 @@ class BlocksLane : public Lane {
                 static_cast<float>(columns * cell), static_cast<float>(rows * cell)};
       ImagePrim image = list->Image(area, columns, rows);
       auto pixels = list->pixels(image);
-      // Unused memory is hatched: every fourth diagonal of cells is drawn where there is no block.
+      // Unused memory is hatched: where there is no block, every fourth diagonal of cells is drawn.
       // The hatching does not move with the blocks.
       uint32_t hatch = Mix(s.theme.cached, s.theme.line, s.theme.dark ? 0.7 : 0.85).argb();
       auto cell_at = [&](float at, uint32_t limit) {
@@ -160,7 +160,7 @@ class BlocksLane : public Lane {
         palette[c] = s.theme.categories[c].argb();
         faint[c] = Faint(s.theme, s.theme.categories[c]).argb();
       }
-      // Rows of cells are drawn on all free cores. A cell has four pixels.
+      // All free cores draw rows of cells. A cell has four pixels.
       std::atomic<uint32_t> drawn = 0;
       draw.crew->Do((rows + kRowsAtOnce - 1) / kRowsAtOnce, [&](size_t part) {
         uint32_t mine = 0;
@@ -168,7 +168,8 @@ class BlocksLane : public Lane {
         for (uint32_t y = first; y < std::min(first + kRowsAtOnce, rows); ++y) {
           uint32_t* row = pixels.data() + size_t{rows - 1 - y} * columns;
           const query::BlockCell* cells = view.cells.data() + size_t{y} * columns;
-          // Look up the color only if the block changes. Adjacent cells often share a block.
+          // Adjacent cells often show the same block, so look up the color only when the block
+          // changes.
           uint32_t last = UINT32_MAX, color = 0;
           for (uint32_t x = 0; x < columns; ++x) {
             if (cells[x].coverage <= 0) continue;
@@ -191,7 +192,7 @@ class BlocksLane : public Lane {
       ++counts->block_rects;
       float x0 = x_of(r.begin_ns), x1 = x_of(r.end_ns);
       float y0 = y_of(r.offset + r.bytes), y1 = y_of(r.offset);
-      // Leave a gap next to a block that is large enough.
+      // If the block is large enough, leave a gap next to it.
       if (y1 - y0 >= 4) y0 += 1;
       if (x1 - x0 >= 4) x1 -= 1 / static_cast<float>(s.scale);
       const bool is_faint = s.faint(r.row);
@@ -220,7 +221,7 @@ class BlocksLane : public Lane {
         std::string_view op = t.String(t.allocations.op[r.row]);
         std::string bytes = FormatBytes(t.allocations.bytes_rounded[r.row], true);
         float room = right - left - 10;
-        // Keep the end of the path, because it says more than the beginning.
+        // Keep the end of the path, because it says more than its beginning.
         std::string who(module.empty() ? op : module);
         if (who.empty()) who = CallSite(t, StackOf(t, {r.row}));
         std::string name = ElideStart(measure, who, Font::kSmall,

@@ -39,8 +39,8 @@ class DifferenceLane : public Lane {
     if (!s.baseline) return;
     auto peak = static_cast<int64_t>(s.data->peak().allocated);
     auto baseline_peak = static_cast<int64_t>(s.baseline->peak().allocated);
-    // Draw no difference after the end of a shorter baseline. Its memory is not 0 there, but
-    // unknown.
+    // If the baseline is shorter than the run, draw no difference after the baseline's end. The
+    // baseline's memory is not 0 there, but unknown.
     const bool ends = s.baseline_map.Map(s.data->duration_ns()) > s.baseline->duration_ns() + 1;
     DrawLaneTitle(draw, i18n::Text("difference"),
                   i18n::Format("compared with {}, phase by phase · the peaks differ by {}{}",
@@ -63,7 +63,8 @@ class DifferenceLane : public Lane {
     counts->difference_highest = highest;
     counts->difference_lowest = lowest;
     counts->difference_end = static_cast<uint32_t>(used);
-    // The scale is at least 5 % of the memory axis, so that tiny differences do not fill the lane.
+    // The scale is at least 5 % of the memory axis, because otherwise tiny differences would fill
+    // the lane.
     double scale = std::max({highest - lowest, static_cast<double>(s.axis.max) * 0.05, 1.0});
     float zero = body.y + static_cast<float>(highest / scale) * (body.h - 2) + 1;
     list->PushClip(body);

@@ -1,4 +1,4 @@
-// Times in which all streams of a device are idle, and their causes.
+// Times at which all streams of a device are idle, and why they are idle.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -92,7 +92,7 @@ class IdleLane : public Lane {
   using Lane::Name;
   static std::string_view Name(query::IdleCause cause) { return i18n::Text(query::Name(cause)); }
 
-  // Draws the title. It is also the legend, because it has the causes in their colors.
+  // Draws the title, which is also the legend: it names the causes in their colors.
   void DrawTitle(const LaneDrawing& draw) const {
     DrawLaneTitle(draw, title_, about_);
     const Rect& box = draw.place.title;
@@ -114,7 +114,7 @@ class IdleLane : public Lane {
 
   uint32_t line_;
   std::string key_, title_, about_;
-  std::array<double, query::kIdleCauseCount> share_{};  // percent
+  std::array<double, query::kIdleCauseCount> share_{};  // percent of the time that the lane covers
 };
 
 }  // namespace

@@ -22,14 +22,14 @@ void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_vie
   const Rect& box = d.place.title;
   if (box.empty()) return;
   if (right <= 0) right = box.right();
-  // Draw a triangle, which says that a click on the title folds or unfolds the lane.
+  // Draw a triangle, which shows that a click on the title folds or unfolds the lane.
   float cx = box.x + 4, cy = box.y + box.h / 2;
   Point open[] = {{cx - 3, cy - 1.5f}, {cx, cy + 1.5f}, {cx + 3, cy - 1.5f}};
   Point shut[] = {{cx - 1.5f, cy - 3}, {cx + 1.5f, cy}, {cx - 1.5f, cy + 3}};
   const bool current = s.current_lane == d.place.lane->key();
   list->Polyline(d.place.folded ? shut : open, current ? s.theme.accent : s.theme.faint, 1.2f);
   float x = box.x + 13;
-  if (d.place.pinned) {  // A pin: head and needle.
+  if (d.place.pinned) {  // draw a pin: head and needle
     list->Circle(x + 3, cy - 2, 2.5f, s.theme.accent, s.theme.accent, 0);
     list->Line(x + 3, cy, x + 3, cy + 5, s.theme.accent, 1.2f);
     x += 11;
@@ -60,7 +60,8 @@ uint32_t DrawMarks(const CanvasState& s, const Rect& box, float y, const Span& s
     const double x = box.x + (*at - span.begin) * per_ns;
     list->Fill({static_cast<float>(x) - kTick / 2, y, kTick, kHeight}, s.theme.warning);
     ++drawn;
-    // Skip the marks that this tick covers, so that many marks in one place cost little time.
+    // Skip the marks that this tick covers, so that it takes little time to draw many marks in one
+    // place.
     at = std::upper_bound(at, marks.end(), *at + (kTick + 1) / per_ns);
   }
   return drawn;

@@ -1,4 +1,5 @@
-// Drawing functions that several lanes share: titles, text on pills, the view's pixel columns.
+// Drawing functions that several lanes share: for titles, for text on pills, and for the view's
+// pixel columns.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@
 
 namespace vramscope::ui::timeline {
 
-// `right`: the left edge of a legend at the right end of the title, or 0 if there is none.
+// `right`: the left edge of a legend at the right end of the title. 0: there is no legend.
 void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_view about,
                    float right = 0);
 
@@ -25,25 +26,27 @@ void DrawLaneTitle(const LaneDrawing& d, std::string_view title, std::string_vie
 void PillText(const CanvasState& state, std::string_view text, const Rect& box, Color color,
               DrawList* list);
 
-// Draws a tick at the begin of each marked thing of `span` in the box. Returns how many it drew.
+// Draws a tick in the box at the begin of each marked thing within `span`. Returns the number of
+// ticks.
 uint32_t DrawMarks(const CanvasState& state, const Rect& box, float y, const Span& span,
                    DrawList* list);
 
-// Returns the view's columns: one more than there are device pixels. While the view only moves, the
-// times of the columns' edges stay the same.
+// Returns the view's columns: one more than the number of device pixels. While the view only moves,
+// the times at the columns' edges stay the same.
 query::TimeGrid GridOfView(const CanvasState& state, const Rect& box);
 // Returns the rectangle of these columns in whole device pixels. It may be wider than `box`.
 Rect AreaOf(const CanvasState& state, const query::TimeGrid& grid, const Rect& box);
-// Number of columns that begin before the end of the trace (which may be shorter than the scale).
+// Returns the number of columns that begin before the end of the trace (which may end before the
+// time axis does).
 int ColumnsWithData(const CanvasState& state, const query::TimeGrid& grid);
 
-// Draws things that are too narrow for rectangles, as columns. A column's alpha is the fraction
-// that things cover, but at least `least`. `fill_of` returns the color for a LaneColumn::look.
+// Draws things that are too narrow for rectangles as columns. A column's alpha is the fraction of
+// it that things cover, but at least `least`. `fill_of` returns the color for a LaneColumn::style.
 // Returns the number of columns drawn.
 template <class FillOf>
 uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, const Rect& band,
                      double least, FillOf fill_of, DrawList* list) {
-  constexpr uint32_t kSteps = 8;  // steps of the alpha
+  constexpr uint32_t kSteps = 8;  // number of steps between the least and the full alpha
   const auto drawn_of = [](const query::LaneColumn& c) { return c.count > 0 || c.coverage > 0; };
   if (std::ranges::none_of(view.columns, drawn_of)) return 0;
   std::array<uint32_t, 256 * (kSteps + 1)> colors{};  // 0: not computed yet
@@ -65,10 +68,11 @@ uint32_t DrawColumns(const CanvasState& state, const query::LaneView& view, cons
   return drawn;
 }
 
-// Returns the begin and end of the view in the trace's times. The end is after the begin.
+// Returns begin and end of the view in the trace's times. The end is always after the begin.
 std::pair<int64_t, int64_t> TraceView(const CanvasState& state);
 int DeviceColumns(const CanvasState& state, const Rect& box);
-// Number of columns before the end of the trace (which may be shorter than the scale).
+// Returns the number of columns before the end of the trace (which may end before the time axis
+// does).
 int ColumnsWithData(const CanvasState& state, int columns);
 // Returns the begin of each column of the view, and the end of the last column.
 std::vector<int64_t> EdgesOfView(const CanvasState& state, int columns);

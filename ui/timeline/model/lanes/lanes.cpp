@@ -13,7 +13,7 @@ namespace {
 
 using Of = query::ActivityTrack::Of;
 
-// A stream or thread. The rows of its lane are tracks [first, last) of the index.
+// A stream or thread. Tracks [first, last) of the index are the rows of its lane.
 struct Group {
   uint32_t first = 0, last = 0;
   uint64_t busy_ns = 0;
@@ -22,7 +22,7 @@ struct Group {
 std::vector<Group> GroupsOf(std::span<const query::ActivityTrack> tracks) {
   std::vector<Group> groups;
   for (uint32_t i = 0; i < tracks.size(); ++i) {
-    if (tracks[i].of == Of::kCounter) continue;  // drawn by the lanes of counters
+    if (tracks[i].of == Of::kCounter) continue;  // counters have their own lanes
     if (tracks[i].depth == 0 || groups.empty()) groups.push_back({i, i, 0});
     groups.back().last = i + 1;
     groups.back().busy_ns += tracks[i].busy_ns;
@@ -49,7 +49,7 @@ void AddActivities(const TimelineData& d, std::vector<std::unique_ptr<const Lane
     std::sort(groups.begin(), groups.end(),
               [](const Group& a, const Group& b) { return a.first < b.first; });
   }
-  // The device's activities and memory come first, then the host's.
+  // First come the activities and memory of devices, then those of the host.
   const auto of_host = [&](const Group& group) {
     return d.activities()->tracks()[group.first].of > Of::kDriverMemory;
   };

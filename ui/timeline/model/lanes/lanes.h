@@ -1,5 +1,5 @@
 // The factories of all lanes. A new lane needs a file in this folder with a class derived from
-// Lane, a factory here, and a place in MakeLanes(), which has the default order.
+// Lane, a factory here, and a place in MakeLanes(), which defines the default order.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,11 @@
 
 namespace vramscope::ui::timeline {
 
-// If there are more streams and threads than this, only the busiest have lanes.
+// If there are more streams and threads than this, only the busiest of them have lanes.
 inline constexpr size_t kMostActivityLanes = 128;
 
-// Makes all lanes in default order, even lanes with nothing to show. `data` must outlive them.
+// Makes all lanes in their default order, even lanes that have nothing to show. `data` must outlive
+// them.
 std::vector<std::unique_ptr<const Lane>> MakeLanes(const TimelineData& data);
 
 std::unique_ptr<const Lane> MakeOverviewLane();
@@ -31,12 +32,12 @@ std::unique_ptr<const Lane> MakeActivityLane(const TimelineData& data, uint32_t 
                                              uint32_t last);
 std::string ActivityLaneKey(const TimelineData& data, uint32_t activity);
 std::string IdleLaneKey(const TimelineData& data, uint32_t gap);
-// `line`: the device's line in IdleGaps.
+// `line`: index of the device's line in IdleGaps.
 std::unique_ptr<const Lane> MakeIdleLane(const TimelineData& data, uint32_t line);
-// The arguments of both functions must outlive the lane.
+// The arguments of the next two functions must outlive the lane.
 std::unique_ptr<const Lane> MakeSeriesLane(const Series& series);
 std::unique_ptr<const Lane> MakeDeviceLane(const TimelineData& data, const DeviceMemory& memory);
-// Makes a lane that only says how many lanes, and which, are left out because there are too many.
+// Makes a lane that only states which lanes, and how many, are left out because there are too many.
 std::unique_ptr<const Lane> MakeNoticeLane(std::string key, std::string title, std::string about);
 
 }  // namespace vramscope::ui::timeline

@@ -1,4 +1,5 @@
-// The lane of memory by category (stacked), with reserved and limit lines, peak and baseline.
+// The memory lane: memory by category (stacked), lines for reserved memory and the limit, the peak,
+// and the baseline.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,18 +18,19 @@ namespace vramscope::ui::timeline {
 namespace {
 
 constexpr std::string_view kMemoryTitle = TEXT_MARK("memory by category");
-// the minimum height for the lane to be readable
+// minimum height in pixels at which the lane is readable
 constexpr float kLeast = 110;
 constexpr float kShare = 0.58f;
-// The minimum height to name the peak's place, too. In a lower lane, the name would hide the curve.
+// The minimum height at which the peak's place is named too. In a lower lane, its text would hide
+// the curve.
 constexpr float kLeastForPlace = 150;
 constexpr float kByteLabels = 60;  // width of the byte labels at the right edge
 constexpr Dash kReservedDash{5, 4};
 constexpr Dash kLimitDash{8, 4};
 constexpr Dash kPeakDash{1.5f, 2.5f};
 
-// Draws a step curve over the columns as thin rectangles, which are sharp, and faster than stroking
-// a path of thousands of points. Dashes stay at the same pixels when the view moves.
+// Draws a step curve over the columns as thin rectangles, which are sharp and are drawn faster than
+// a path of thousands of points is stroked. Dashes stay at the same pixels when the view moves.
 template <class YOf>
 void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Color color,
               float width, Dash dash, DrawList* list, YOf y_of) {
@@ -48,7 +50,7 @@ void StepLine(const CanvasState& s, const Rect& area, int columns, int used, Col
       if (to > from) list->FillEdges(from, y - half, to, y + half, argb);
     }
   };
-  auto snap = [&](float y) {  // rounds to whole device pixels
+  auto snap = [&](float y) {  // round to whole device pixels
     return static_cast<float>(std::round((y - half) * s.scale) / s.scale) + half;
   };
   float last_y = 0;
@@ -76,8 +78,9 @@ void DrawByteGrid(const CanvasState& s, const Rect& body, bool over, DrawList* l
   }
 }
 
-// Draws labels at the right edge. A label is above its line, or below the line at the top of the
-// lane. In a low lane, a label that would overlap the label below is omitted.
+// Draws labels at the right edge. A label is above its grid line. At the top of the lane, it is
+// below the line. If the lane is so low that a label would overlap the next lower label, it is
+// omitted.
 void DrawByteLabels(const CanvasState& s, const TextMeasure& measure, const Rect& body,
                     const Rect& callout, DrawList* list) {
   float free_above = body.bottom() + 1;
@@ -101,8 +104,8 @@ struct PeakCallout {
   std::string title, place;
 };
 
-// Returns how many square pixels of the curve and of the byte labels are behind a box. `allocated`
-// has the bytes of each column of `area`.
+// Returns how many square pixels of the filled curve and of the byte labels the box would hide.
+// `allocated` has the bytes of each column of `area`.
 double Covered(const CanvasState& s, const Rect& body, const Rect& area,
                std::span<const double> allocated, const Rect& box) {
   if (allocated.empty()) return 0;
@@ -130,7 +133,7 @@ PeakCallout PlacePeak(const CanvasState& s, const TextMeasure& measure, const Re
   p.x = std::clamp(p.x, body.x, body.right());
   p.y = static_cast<float>(s.BytesToY(static_cast<double>(peak.allocated), body));
   p.title = i18n::Format("peak {}", FormatBytes(peak.allocated));
-  // Limit the callout to the larger of the two spaces beside the mark, so that it does not cover
+  // Make the callout at most as wide as the larger space beside the mark, so that it does not cover
   // the mark.
   float room = std::max(p.x - body.x, body.right() - p.x) - 15 - 20;
   if (body.h >= kLeastForPlace)
@@ -163,9 +166,10 @@ void DrawPeak(const CanvasState& s, const PeakCallout& p, const Rect& body, Draw
   list->Text(p.place, {p.box.x + 10, p.box.y + 22, width, 15}, Font::kSmall, s.theme.dim);
 }
 
-// Finds a place for a label above the highest part of the reserved line, and returns its left edge.
-// The label must not overlap the peak's callout or the byte labels at the right. Returns a negative
-// number if there is no such place. `area` is the rectangle of the columns.
+// Finds a place for a label directly above the highest part of the line of reserved memory, and
+// returns the label's left edge. The label must not overlap the peak's callout or the byte labels
+// at the right. If there is no such place, returns a negative number. `area` is the rectangle of
+// the columns.
 float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<uint64_t>& reserved,
                          int used, uint64_t highest, float width, float top, const Rect& callout) {
   float per_column = area.w / static_cast<float>(reserved.size());
@@ -182,7 +186,7 @@ float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<u
       i = std::max(i, static_cast<int>((left - area.x) / per_column));
       continue;
     }
-    // The line must be equally high over the whole width of the label.
+    // The line must be at its highest over the whole width of the label.
     int last = std::min(static_cast<int>((box.right() - area.x) / per_column), used - 1);
     int j = i;
     while (j <= last && reserved[j] >= highest) ++j;
@@ -192,7 +196,7 @@ float PlaceReservedLabel(const Rect& body, const Rect& area, const std::vector<u
 }
 
 // Draws a legend such as "- - reserved 8.59 GiB" at the right end of a lane's title, unless it
-// would overlap the title. Returns its left edge, or `right` if it is not drawn.
+// would overlap the title. Returns the legend's left edge, or `right` if it was not drawn.
 float TitleLegend(const CanvasState& s, const TextMeasure& measure, const Rect& title, float right,
                   std::string_view text, Color color, Dash dash, DrawList* list) {
   std::string label = Elide(measure, text, Font::kSmall, title.w / 3);
@@ -300,7 +304,8 @@ class MemoryLane : public Lane {
       auto y_of = [&](int i) {
         return static_cast<float>(s.BytesToY(static_cast<double>(baseline.allocated[i]), body));
       };
-      // Draw a dark and a light line, to be visible on every color. Both end at the baseline's end.
+      // Draw a dark and a light line, so that the baseline is visible on every color. Both lines
+      // end where the baseline ends.
       StepLine(s, body, under, baseline.end, s.theme.ground.WithAlpha(0.45), 3, {}, list, y_of);
       StepLine(s, body, under, baseline.end, s.theme.baseline, 1, {}, list, y_of);
       counts->baseline_shown = true;
@@ -338,7 +343,7 @@ class MemoryLane : public Lane {
       list->Line(body.x, y, body.right(), y, s.theme.bad, 1.5f, kLimitDash);
       std::string label = i18n::Format("GPU {}", FormatBytes(s.device_limit, true));
       float width = measure.Width(label, Font::kSmallBold) + 10;
-      // Put the label below the line if the label of reserved memory is above the line.
+      // If the label of reserved memory is above this line, put this label below the line.
       Rect chip{body.right() - width - 60, y - 17, width, 15};
       if (!chip.Intersect(reserved_box.Inset(-4, -1)).empty() || chip.y < body.y) chip.y = y + 3;
       list->Box(chip, 3, s.theme.ground.WithAlpha(0.8));

@@ -46,7 +46,7 @@ class OverviewLane : public Lane {
     if (!shown.allocated.empty()) {
       StackPrim& stack = list->Stack(box, static_cast<uint32_t>(columns), 1);
       auto edges = list->edges(stack);
-      // Copy `stack`, because the reference becomes invalid when the list grows.
+      // Copy `stack`, because the reference becomes invalid when the list of primitives grows.
       StackPrim made = stack;
       list->colors(made)[0] = Mix(s.theme.panel, s.theme.accent, 0.28).argb();
       double ns_per_column = extent.width() / columns;
@@ -92,7 +92,8 @@ class OverviewLane : public Lane {
   static const SceneMemory::Overview& Asked(const CanvasState& s, const Span& extent, int columns,
                                             SceneMemory::Overview& kept) {
     if (kept.extent == extent && kept.columns == columns) return kept;
-    // Store the result only when it is complete, so that the queries run again after an exception.
+    // Store the result only when it is complete, so that the queries are repeated if they throw an
+    // exception.
     SceneMemory::Overview asked = {
         .extent = extent, .columns = columns, .allocated = {}, .phases = {}};
     const TimelineData& d = *s.data;

@@ -16,8 +16,8 @@ constexpr float kHeight = 22;
 constexpr float kTickApart = 72;
 constexpr float kMark = 5;
 constexpr float kFlagWidth = 8, kFlagHeight = 6, kPole = 1.5f;
-constexpr float kRangeHeight = 4;  // height of a note's range
-constexpr double kNear = 8;        // a flag is hit within this many pixels
+constexpr float kRangeHeight = 4;  // height of the band for a note's range
+constexpr double kNear = 8;        // pixels; the mouse hits a flag within this distance
 
 std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
   const Span& view = s.viewport.view();
@@ -26,7 +26,8 @@ std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
              : EntryTicks(view.begin, view.end, width, kTickApart, s.data->origin_ns());
 }
 
-// Draws the flags of notes, with pole and pennant. Skips a flag that another flag covers.
+// Draws the flags of notes, each with a pole and a pennant. Skips a flag that another flag would
+// cover.
 uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   if (s.notes == nullptr) return 0;
   uint32_t drawn = 0;
@@ -56,7 +57,7 @@ const NoteMark* NoteAt(const CanvasState& s, double time) {
   for (const NoteMark& note : s.notes->notes) {
     const double at = s.viewport.ToX(time);
     double away = std::abs(s.viewport.ToX(s.data->FromTrace(note.time_ns)) - at);
-    // A point in a note's range hits this note, unless the flag of another note is nearer.
+    // A point within a note's range hits this note, unless the flag of another note is nearer.
     if (note.range() && at >= s.viewport.ToX(s.data->FromTrace(note.time_ns)) &&
         at <= s.viewport.ToX(s.data->FromTrace(note.end_ns)))
       away = std::min(away, kNear / 2);
@@ -99,7 +100,8 @@ class RulerLane : public Lane {
       float width = d.measure.Width(tick.label, Font::kSmall);
       float left = std::clamp(x + 3, ruler.x, std::max(ruler.right() - width, ruler.x));
       if (left < last_right + 12) continue;
-      // Omit a label that would be far from its tick, because it would mislead.
+      // Omit a label that would be far from its tick, because it would seem to belong to another
+      // tick.
       if (std::abs(left - (x + 3)) > width) continue;
       last_right = left + width;
       d.list->Text(tick.label, {left, ruler.y, width + 2, ruler.h - 3}, Font::kSmall,
@@ -112,8 +114,8 @@ class RulerLane : public Lane {
 
 }  // namespace
 
-// Draws two thin dashed lines for the range of each note, through all lanes and over their content.
-// The range is not tinted, because a tint would change the colors in it.
+// For the range of each note, draws two thin dashed lines through all lanes and over their content.
+// The range is not tinted, because a tint would change the colors of the content.
 void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;

@@ -1,5 +1,5 @@
 // Low lanes for values over time: counters, page-locked host memory, and the memory of each device.
-// All devices of a trace have the same scale.
+// The lanes of all devices have the same scale.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -90,7 +90,7 @@ class DeviceLane : public Lane {
       most_ = std::max(most_, other.peak);
       scale_ = std::max({scale_, other.peak, other.reserved});
     }
-    // If several devices have the highest peak, emphasize none of them.
+    // If several devices have the highest peak, none of them is emphasized.
     const auto with_most = std::count_if(d.devices().begin(), d.devices().end(),
                                          [&](const DeviceMemory& m) { return m.peak == most_; });
     stands_out_ = memory.peak == most_ && with_most == 1;
@@ -128,7 +128,8 @@ class DeviceLane : public Lane {
     const Color color = stands_out_ ? s.theme.warning : s.theme.accent;
     draw.list->PushClip(body);
     DrawCurve(draw, scale_, color);
-    // Draw a line at the highest peak of all devices. A curve's distance to it shows imbalance.
+    // Draw a line at the highest peak of all devices. The distance between a curve and this line
+    // shows how unequal the devices are.
     const float y =
         std::floor(body.bottom() - (body.h - 2) * static_cast<float>(static_cast<double>(most_) /
                                                                      static_cast<double>(scale_))) +

@@ -1,4 +1,4 @@
-// The lanes of slices: steps, micro-batches and phases, and nested modules, ops and annotations.
+// The lanes of slices: steps, micro-batches and phases; also nested modules, ops and annotations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct SliceStyle {
   Color text;
   Font font = Font::kSmall;
   float radius = 0;
-  bool duration = false;  // the label includes the duration
+  bool duration = false;  // whether the label includes the slice's duration
 };
 
 // Returns the distinctive end of a module's path, such as "layers.3" or "self_attn".
@@ -62,7 +62,7 @@ class SliceDrawer {
     }
   }
 
-  // Draws a row. Call it for the rows in the order in which Ask() queries them.
+  // Draws one row. Must be called for the rows in the order in which Ask() queries them.
   void Row(SliceKind kind, int row, const Rect& band) {
     const TimelineData& d = *state_.data;
     for (size_t lane = 0; lane < d.lanes(kind, row).size(); ++lane) {
@@ -111,7 +111,7 @@ class SliceDrawer {
   void Slice(uint32_t slice, float x0, float x1, const Rect& band) {
     const SliceStyle style = StyleOf(slice);
     ++counts_->slices;
-    // Leave a pixel of background after a slice that is wide enough.
+    // If the slice is wide enough, leave a pixel of background after it.
     float gap = x1 - x0 >= 4 ? 1 : 0;
     float left = std::max(x0, band.x - 4), right = std::min(x1 - gap, band.right() + 4);
     Rect box{left, band.y, std::max(right - left, 0.5f), band.h};
@@ -149,9 +149,11 @@ class SliceDrawer {
     list_->Text(label, {from, band.y, room + 2, band.h}, style.font, style.text);
   }
 
-  // Draws slices that are too narrow for rectangles as columns. Alpha is the fraction they cover.
+  // Draws slices that are too narrow for rectangles as columns. A column's alpha is the fraction of
+  // it that slices cover.
   void Columns(SliceKind kind, const query::LaneView& view, const Rect& band) {
-    // A lane of the index has slices of one depth. They have one color, unless they are phases.
+    // A lane of the index has the slices of one depth. They all have the same color, unless they
+    // are phases.
     const auto some =
         std::ranges::find_if(view.columns, [](const query::LaneColumn& c) { return c.count > 0; });
     const Color fill =
@@ -172,7 +174,8 @@ class SliceDrawer {
   const query::LaneView* next_;
 };
 
-// Finds the slice at a time. In a slice narrower than a pixel, every point of its pixel is a hit.
+// Finds the slice at a time. A slice narrower than a pixel is drawn as a pixel, and the mouse hits
+// it at every point of that pixel.
 uint32_t SliceNear(const CanvasState& s, trace::SliceKind kind, int row, double time) {
   const TimelineData& d = *s.data;
   double reach = s.viewport.ns_per_px() * 1.5;
@@ -188,7 +191,7 @@ struct Style {
   SliceKind kind;
   std::string_view key;
   float row_height;
-  float gap = 0;                // below the lane
+  float gap = 0;                // height of the gap below the lane
   const char* title = nullptr;  // only for nested slices; lanes without a title belong to the head
   const char* about = "";
   int at_first = 1;
@@ -239,7 +242,7 @@ class SliceLane : public Lane {
   }
   LaneWants Wants(const CanvasState& s) const override {
     const int rows = s.data ? s.data->rows(style_.kind) : 0;
-    // A lane without a title has only one row, in which inner slices are drawn over outer slices.
+    // A lane without a title has only one row, in which inner slices cover outer slices.
     return {.rows = style_.title ? rows : std::min(rows, 1),
             .at_first = style_.at_first,
             .row_height = style_.row_height,
