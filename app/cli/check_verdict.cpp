@@ -77,8 +77,9 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return i18n::Format(
-      "the run ran out of memory, because an allocation of {} failed when {} was already reserved; "
-      "at that time, the run needed {} in total (including {} for the CUDA context)",
+      "the run ran out of memory, because an allocation of {} failed when {} was already reserved. "
+      "With a segment for this allocation, the run needed {} in total at that time (including {} "
+      "for the CUDA context)",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
 }

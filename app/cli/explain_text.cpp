@@ -130,7 +130,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   }
   text += "\n" + pinned.Text() + More(f.pinned_count, std::min(f.pinned.size(), top), MoreSegments);
   if (f.pinned_by.size() < 2) return text + "\n";
-  Table by({{i18n::Text("Free in the same segments"), Table::kRight},
+  Table by({{i18n::Text("Free memory in the same segments"), Table::kRight},
             {i18n::Text("Blocks"), Table::kRight},
             {i18n::Text("Call site")}});
   for (size_t i = 0; i < std::min(f.pinned_by.size(), top); ++i)
@@ -226,10 +226,10 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
     notes += Prose(i18n::Text("Changes are relative to the row \"as recorded\"."));
   if (r.anew) {
     notes +=
-        Prose(i18n::Text("With other settings, the replay also allocates the blocks that are older "
-                         "than the recording. The changes in these rows are relative to the row "
-                         "\"as recorded, but older blocks are allocated again\". The changes in "
-                         "the row \"empty_cache()\" are relative to the recording itself."));
+        Prose(i18n::Text("In the rows with other settings, the replay also allocates the blocks "
+                         "that are older than the recording. Changes in these rows are relative to "
+                         "the row \"as recorded, but older blocks are allocated again\". Changes "
+                         "in the row \"empty_cache()\" are relative to the recording itself."));
   }
   return text + table.Text() + notes + "\n";
 }

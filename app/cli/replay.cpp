@@ -160,15 +160,16 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
       run::ToString(r.conf).empty() ? i18n::Text("PyTorch's defaults") : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += i18n::Format(
-        "  start state     {} of {} possible allocator states {} with the recording ({} older "
-        "block{} may include a remainder that the allocator did not split off",
+        "  start state     not completely recorded: {} of {} possible states {} with the "
+        "recording\n                  {} older block{} may include a remainder that the allocator "
+        "did not split off",
         States(r.start_states_consistent, r.log10_consistent),
         States(r.start_states_tried, r.log10_tried),
         r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),
         Count(r.unknown_tails), r.unknown_tails == 1 ? "" : "s");
     text += r.tails_inferred > 0
-                ? i18n::Format("; {} must include such a remainder)\n", Count(r.tails_inferred))
-                : std::string(")\n");
+                ? i18n::Format("; {} must include such a remainder\n", Count(r.tails_inferred))
+                : std::string("\n");
   } else {
     text += i18n::Text("  start state     completely recorded in the file\n");
   }

@@ -54,8 +54,8 @@ absl::StatusOr<GroupPart> ParsePart(std::string_view text) {
   const size_t colon = text.find(':');
   const std::string_view name = base::Trimmed(text.substr(0, colon));
   if (name.empty())
-    return absl::InvalidArgumentError(
-        i18n::Format("a field is missing; choose from {}", fmt::join(GroupByNames(), ", ")));
+    return absl::InvalidArgumentError(i18n::Format(
+        "a field is missing; name one of these fields: {}", fmt::join(GroupByNames(), ", ")));
   const auto field =
       std::ranges::find(kGroupings, name, &std::pair<std::string_view, GroupBy>::first);
   if (field == std::end(kGroupings))

@@ -97,8 +97,8 @@ constexpr Row kRows[] = {
      TEXT_MARK("K parameters are frozen and N are added. This requires K + N weights, N gradients "
                "and 2 N moments")},
     {"peft-saved", TEXT_MARK("Adapters: savings over full training"), "e * (3*K - 4*N)",
-     TEXT_MARK("full training needs 4 x K elements, and training with adapters needs K + 4 x N "
-               "elements")},
+     TEXT_MARK("K parameters are frozen and N are added. Full training needs 4 x K elements, and "
+               "training with adapters needs K + 4 x N elements")},
     {"kv-cache", TEXT_MARK("Keys and values, multi-head"), "2 * e * L * b * s * a * d",
      TEXT_MARK("one key and one value per token, head and layer")},
     {"kv-cache-grouped", TEXT_MARK("Keys and values, grouped heads"), "2 * e * L * b * s * g * d",

@@ -127,8 +127,9 @@ constexpr Row kRows[] = {
       TEXT_MARK("pass fused=True or foreach=False to the optimizer"), "optimizer-impl"},
      OptimizerTemporaries},
     {{"gradient-copies",
-      TEXT_MARK("at the peak, temporaries that have the sizes of gradients take at least 80 % of "
-                "the bytes of the gradients"),
+      TEXT_MARK(
+          "at the peak, temporaries of the same sizes as gradients take at least 80 % as much "
+          "memory as the gradients"),
       TEXT_MARK("modify gradients in place: torch.nn.utils.clip_grad_norm_(foreach=False)"), ""},
      GradientCopies},
     {{"attention-scores",

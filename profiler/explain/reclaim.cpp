@@ -56,7 +56,7 @@ GpuMemory AssumedGpu(const trace::Trace& trace, const replay::Capacity& capacity
                      uint64_t peak_reserved) {
   if (const run::DeviceProfile& d = trace.info.device; d.memory_bytes != 0) return {d.memory_bytes};
   if (capacity.inferred()) {
-    return {capacity.bytes, i18n::Format("for a GPU on which segments can take up to {} ({})",
+    return {capacity.bytes, i18n::Format("for a GPU on which PyTorch can reserve up to {} ({})",
                                          FormatBytes(capacity.bytes), capacity.evidence)};
   }
   uint64_t best = 0;
@@ -126,7 +126,7 @@ std::string Headline(const Reclaim& r) {
       [](const Remedy& x, const Remedy& y) { return x.peak_given_back < y.peak_given_back; });
   std::string more = r.releases.headline.empty() ? "" : " " + r.releases.headline;
   if (r.releases.capacity.inferred()) {
-    more += i18n::Format(" On this GPU, segments can take up to {} ({}).",
+    more += i18n::Format(" On this GPU, PyTorch can reserve up to {} ({}).",
                          FormatBytes(r.releases.capacity.bytes), r.releases.capacity.evidence);
   }
   for (const Remedy& remedy : r.remedies) {

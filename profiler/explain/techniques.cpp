@@ -204,8 +204,9 @@ class Finder {
     Add(
         i18n::Text("gradient checkpointing"),
         i18n::Format(
-            "{} layers hold {} of the {} of live activations. With checkpointing, the largest "
-            "layer ({}) would keep all its blocks, and each other layer only its first block",
+            "{} layers hold {} of the live activations ({} in total). With checkpointing, each "
+            "layer would keep only its first block, except the layer that is being recomputed. "
+            "This is assumed to be the largest layer ({}), which keeps all its blocks",
             layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
             FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
         [&](uint32_t id, Category) {
@@ -250,9 +251,10 @@ class Finder {
                                                     FormatBytes(weights / 2));
       Add(
           i18n::Text("mixed precision (autocast to bf16)"),
-          i18n::Format("half of the {} of live activations and temporaries that autocast would "
-                       "compute in 16 bits, if these tensors are fp32 now{}",
-                       FormatBytes(sum_cast), copies),
+          i18n::Format(
+              "half of the live activations and temporaries that autocast would compute in "
+              "16 bits ({}, assuming that they are fp32 now){}",
+              FormatBytes(sum_cast), copies),
           [&](uint32_t id, Category c) {
             return cast(id, c) ? (allocations_.bytes[id] + 1) / 2 : allocations_.bytes[id];
           },

@@ -75,15 +75,15 @@ class SnapshotWriter {
       if (const uint64_t bytes = std::max(a.bytes[row], a.bytes_rounded[row]);
           bytes > trace::kMostSnapshotBytes)
         return absl::InvalidArgumentError(
-            i18n::Format("allocation {} has {} bytes, more than any device has; no snapshot was "
-                         "written, because vramscope could not open it again",
+            i18n::Format("allocation {} has {} bytes, more than any device has. No snapshot was "
+                         "written, because vramscope would refuse to open it",
                          row, bytes));
     const trace::SegmentTable& s = trace_.segments;
     for (uint32_t row = 0; row < s.size(); ++row)
       if (s.bytes[row] > trace::kMostSnapshotBytes && s.expandable[row] == 0)
         return absl::InvalidArgumentError(
-            i18n::Format("segment {} has {} bytes, more than any device has; no snapshot was "
-                         "written, because vramscope could not open it again",
+            i18n::Format("segment {} has {} bytes, more than any device has. No snapshot was "
+                         "written, because vramscope would refuse to open it",
                          row, s.bytes[row]));
     for (const EventIndex event : trace_.other_events.event) {
       const EventKind kind = trace_.events.kind[event];
@@ -92,8 +92,8 @@ class SnapshotWriter {
       if ((maps && bytes > trace::kMostSnapshotBytes) ||
           (kind == EventKind::kOutOfMemory && bytes > trace::kMostSnapshotAsked))
         return absl::InvalidArgumentError(
-            i18n::Format("event {} has {} bytes, more than any device has; no snapshot was "
-                         "written, because vramscope could not open it again",
+            i18n::Format("event {} has {} bytes, more than any device has. No snapshot was "
+                         "written, because vramscope would refuse to open it",
                          event, bytes));
     }
     return absl::OkStatus();

@@ -86,7 +86,7 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
       return absl::InvalidArgumentError(
           names.empty()
               ? i18n::Format(
-                    "--order: there is no change named \"{}\"; the run has no other changes",
+                    "--order: there is no change named \"{}\"; no changes remain to be ordered",
                     name.substr(0, 60))
               : i18n::Format("--order: there is no change named \"{}\"; the changes are {}",
                              name.substr(0, 60), fmt::join(names, ", ")));

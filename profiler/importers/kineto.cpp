@@ -143,14 +143,14 @@ class Assembler {
     if (count == 1) {
       recording_.warnings.push_back(
           i18n::English("{} [memory] event has no address (\"Addr\"), as in files before PyTorch "
-                        "1.11, so earlier memory is not shown",
+                        "1.11. Memory that was allocated before the recording is not shown",
                         count));
       return;
     }
     recording_.warnings.push_back(
         i18n::English("{} [memory] events have no addresses (\"Addr\"), as in files before PyTorch "
                       "1.11. Totals are right, but each free is assigned to the latest block of "
-                      "its size, and earlier memory is not shown",
+                      "its size, and memory that was allocated before the recording is not shown",
                       count));
   }
 
@@ -313,7 +313,7 @@ class Assembler {
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
     recording_.warnings.push_back(
         i18n::English("device {}: {} bytes were allocated before the first event and never freed. "
-                      "They are not shown, because the reserved memory falls below this size",
+                      "They are not shown, because at some point less memory than this is reserved",
                       device, older));
     return 0;
   }

@@ -284,7 +284,8 @@ bool SnapshotBuilder::ExtendNew(Value& list, Items items) {
 bool SnapshotBuilder::ExtendRows(Value& list, Kind of, Items items) {
   for (const Value& item : items) {
     if (item.kind != of)
-      return Fail(i18n::Format("{} also contains {}", Name(list.kind), Name(item.kind)));
+      return Fail(i18n::Format("{} contains an item of another kind: {}", Name(list.kind),
+                               Name(item.kind)));
     if (item.row() != list.row() + list.count())
       return Fail(i18n::Format("the items of {} are not consecutive in the file", Name(list.kind)));
     const uint32_t memo = list.memo;
@@ -317,7 +318,8 @@ bool SnapshotBuilder::ExtendTraces(Value& list, Items items) {
     else if (item.kind == Kind::kOpenList)
       rows.push_back({});
     else
-      return Fail(i18n::Format("a list of traces also contains {}", Name(item.kind)));
+      return Fail(
+          i18n::Format("a list of traces contains an item of another kind: {}", Name(item.kind)));
   }
   return true;
 }
@@ -337,7 +339,8 @@ bool SnapshotBuilder::ExtendStack(Value& stack, Items items) {
   frames_.clear();
   for (const Value& item : items) {
     if (item.kind != Kind::kFrame)
-      return Fail(i18n::Format("a list of frames also contains {}", Name(item.kind)));
+      return Fail(
+          i18n::Format("a list of frames contains an item of another kind: {}", Name(item.kind)));
     frames_.push_back(item.row());
   }
   uint32_t id = 0;

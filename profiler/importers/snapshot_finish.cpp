@@ -75,8 +75,8 @@ class Finisher {
                          Entries(parts_.entries_without_time)));
     if (parts_.host_segments > 0 || parts_.host_entries > 0)
       Warn(i18n::English(
-          "pinned host memory is not shown. The file contains {} of it ({} bytes), {} in use ({} "
-          "bytes), and {} of its history",
+          "pinned host memory is not shown. Left out: {} ({} bytes), {} in use ({} bytes), and {} "
+          "of the history",
           Segments(parts_.host_segments), parts_.host_bytes, Blocks(parts_.host_blocks),
           parts_.host_used, Entries(parts_.host_entries)));
     if (!parts_.other_actions.empty()) {

@@ -277,7 +277,7 @@ std::string Isolation::Description() const {
     if (!paths.empty()) sentences.push_back(sentence(absl::StrJoin(paths, ", ")));
   };
   name(kept_, [](const std::string& paths) {
-    return i18n::Format("Changes to these caches are kept: {}.", paths);
+    return i18n::Format("The program's changes to these caches remain on disk: {}.", paths);
   });
   name(frozen_, [](const std::string& paths) { return i18n::Format("Read-only: {}.", paths); });
   sentences.push_back(network_

@@ -372,7 +372,7 @@ absl::Status EnterNewNamespaces(bool privileged, bool network, int below) {
   const uid_t user = geteuid();
   const gid_t group = getegid();
   if (!privileged && below >= 0 && setns(below, CLONE_NEWUSER) != 0)
-    return Failed(TEXT_MARK("user namespace of the process with the imported modules"));
+    return Failed(TEXT_MARK("user namespace of the process that keeps the imported modules"));
   if (unshare(CLONE_NEWNS | (privileged ? 0 : CLONE_NEWUSER) | (network ? 0 : CLONE_NEWNET)) != 0)
     // This status code tells the caller that another scratch folder would not help.
     return absl::FailedPreconditionError(Failed("unshare").message());

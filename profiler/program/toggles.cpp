@@ -42,7 +42,8 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("the program itself converts the weights to {}"),
     TEXT_MARK("the program sets optim=\"{}\" afterwards"),
     TEXT_MARK("the program sets torch_empty_cache_steps={} afterwards"),
-    TEXT_MARK("the program sets {} of the optimizer's parameter groups afterwards"),
+    TEXT_MARK(
+        "the program sets {} in the parameter groups of an optimizer that it has already created"),
     TEXT_MARK("the program sets {}=False afterwards"),
     TEXT_MARK("the program sets {}={} afterwards"),
     TEXT_MARK("the weights are already {}"),

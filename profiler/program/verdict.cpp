@@ -38,16 +38,16 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
   if (!about.hip.empty())
     return i18n::Format(
         "{}the program's PyTorch {} is built for ROCm. Install the build for CUDA with `pip "
-        "install torch` (it needs no GPU)",
+        "install torch`. Plans with this build need no GPU",
         end, about.torch);
   if (about.cuda.empty())
     return planned ? i18n::Format(
                          "{}the program's PyTorch {} is built for the CPU only. Install the build "
-                         "for CUDA with `pip install torch` (it needs no GPU)",
+                         "for CUDA with `pip install torch`. Plans with this build need no GPU",
                          end, about.torch)
                    : i18n::Format(
                          "{}the program's PyTorch {} is built for the CPU only. Install the build "
-                         "for CUDA with `pip install torch` (it needs a GPU)",
+                         "for CUDA with `pip install torch`. Recordings with this build need a GPU",
                          end, about.torch);
   if (about.ended == "unsupported")
     return i18n::Format(

@@ -71,7 +71,7 @@ absl::StatusOr<int> Connect(const std::string& path) {
   if (fd < 0) return Failed("socket");
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
   const absl::Status failed =
-      Failed(i18n::Text("the process with the imported modules cannot be reached"));
+      Failed(i18n::Text("cannot connect to the process that keeps the imported modules"));
   close(fd);
   return failed;
 }
@@ -139,16 +139,16 @@ absl::StatusOr<std::unique_ptr<WarmProgram>> WarmProgram::Start(const std::strin
   const std::optional<json> answer = Receive(fd, kAnswersWithinMs);
   if (!answer)
     return absl::UnavailableError(
-        i18n::Text("the process with the imported modules does not answer"));
+        i18n::Text("the process that keeps the imported modules does not answer"));
   if (const auto refused = answer->find("refused"); refused != answer->end())
     return absl::UnavailableError(
         refused->is_string()
             ? refused->get<std::string>().substr(0, 500)
-            : i18n::Text("the process with the imported modules refused the command"));
+            : i18n::Text("the process that keeps the imported modules refused the command"));
   const auto process = answer->find("process");
   if (process == answer->end() || !process->is_number_unsigned())
     return absl::UnavailableError(
-        i18n::Text("the process with the imported modules sent an invalid answer"));
+        i18n::Text("the process that keeps the imported modules sent an invalid answer"));
   program->pid_ = process->get<pid_t>();
   return program;
 }

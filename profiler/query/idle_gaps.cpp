@@ -105,7 +105,7 @@ std::string_view Rule(IdleCause cause) {
     case IdleCause::kSynchronization:
       return "the host waited for the device and launched the next work right afterwards";
     case IdleCause::kHost:
-      return "the call that launched the next work began after the start of the gap";
+      return "the host began to launch the next work only after the gap had begun";
     case IdleCause::kOtherStream:
       return "the next work was queued, and began when work of another stream ended";
     case IdleCause::kUnknown:

@@ -296,8 +296,9 @@ std::vector<std::string> Oddities::Texts() const {
                 "reused their memory: {}"),
       TEXT_MARK("allocations that overlap a block that is not yet freed (entries are missing): {}"),
       TEXT_MARK("allocations outside the segments in the file: {}"),
-      TEXT_MARK("blocks larger than the file's settings allow; their size is derived from the next "
-                "block: {}"),
+      TEXT_MARK(
+          "blocks larger than the allocator settings in the file allow (each is assumed to extend "
+          "to the next block): {}"),
       TEXT_MARK("blocks whose size at the end differs from the size in their alloc entry; the size "
                 "in the entry is used: {}"),
   };

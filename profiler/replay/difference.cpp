@@ -86,8 +86,8 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   // allocation.
   if (at->block.live && b.address != c.recorded) {
     return i18n::Format(
-        "{}; {}. The recorded block is in the same free block, but begins {} after the address "
-        "that the replay chose. The recording may lack the preceding block, or the preceding block "
+        "{}; {}. The recorded address is in the free block that the replay chose, but {} after the "
+        "start of this block. The recording may lack the preceding block, or the preceding block "
         "may be larger than recorded",
         need, asks, Bytes(c.recorded - b.address));
   }
@@ -110,9 +110,9 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   }
   if (c.model.has_value()) {
     return i18n::Format(
-        "{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the block of the "
-        "best fit may still have been in use by another stream, or may have been smaller. Other "
-        "settings may also have rounded the request differently",
+        "{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the best fit of "
+        "the replay may still have been in use by another stream, or may have been a smaller "
+        "block. Other settings may also have rounded the request differently",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   return i18n::Format(

@@ -497,7 +497,7 @@ std::string_view Name(Evidence evidence) {
     case Evidence::kStack:
       return "call stack";
     case Evidence::kNothingAsked:
-      return "no request to the device followed";
+      return "nothing was requested from the device directly afterwards";
     case Evidence::kCacheWouldServe:
       return "the cache would have served the next request";
     case Evidence::kRoom:

@@ -30,7 +30,7 @@ std::string Row(const FigureResult& result) {
   const Figure& figure = *result.figure;
   const std::string_view verdict = VerdictText(result);
   const std::string source = figure.published.has_value()   ? "published"
-                             : figure.reference.has_value() ? "another model"
+                             : figure.reference.has_value() ? "Python model"
                                                             : "";
   return fmt::format(
       "<tr><td>{}</td><td class=\"t\">{}</td><td>{}</td><td class=\"t\">{}</td><td>{}</td><td>{}"
@@ -142,7 +142,8 @@ std::string HtmlReport(const Session& session, const std::vector<Result>& result
   std::string html(kHead);
   html += fmt::format(
       "<p>{} experiments, {} run in full, {} not run. {} of {} with a published number are within "
-      "their tolerance; {} of {} orders and ratios hold.</p>",
+      "their tolerance; {} of {} expected relations hold, such as that one run needs less memory "
+      "than another.</p>",
       score.experiments, score.done, score.not_run, score.published_within, score.published,
       score.bounds_hold, score.bounds);
   for (const Solved& solved : session.solved())

@@ -213,8 +213,8 @@ std::vector<RunOutcome> Session::Outcomes(const Experiment& experiment, const Va
   for (const ExperimentRun& run : experiment.runs) {
     RunOutcome outcome{.name = run.name, .status = absl::OkStatus(), .quantities = {}};
     if (!Resolved(run)) {
-      outcome.status = absl::FailedPreconditionError(
-          i18n::Text("no value was found for a setting that the publication does not state"));
+      outcome.status = absl::FailedPreconditionError(i18n::Text(
+          "the publication does not state a setting, and no value could be computed for it"));
       for (const Solved& solved : solved_) {
         if (!solved.status.ok()) outcome.status = solved.status;
       }

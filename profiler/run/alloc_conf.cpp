@@ -153,9 +153,11 @@ absl::Status TakeDivisions(const Setting& s, AllocConf& conf) {
     const uint64_t megabytes = Whole(from).value_or(0);
     const bool good_value = value == 0 || (std::has_single_bit(value) && value <= kMost);
     if ((from != ">" && !std::has_single_bit(megabytes)) || !good_value) {
-      return Bad(s.key, row,
-                 i18n::Text("expected MEGABYTES:DIVISIONS, both powers of two. DIVISIONS may be 0 "
-                            "(off), and MEGABYTES may be \">\" (all sizes above the last row)"));
+      return Bad(
+          s.key, row,
+          i18n::Text(
+              "expected MEGABYTES:DIVISIONS, both powers of two. DIVISIONS may also be 0 (off). "
+              "MEGABYTES may also be \">\" (all sizes above that of the previous entry)"));
     }
     const auto divisions = static_cast<uint32_t>(value);
     if (from == ">") {

@@ -292,7 +292,7 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   } else if (device.key.find("context=") != std::string::npos) {
     takes = i18n::English("the amount that was given for {}", device.name);
   } else {
-    takes = i18n::English("the same amount as on the GPU from which {} takes its missing values",
+    takes = i18n::English("the same amount as on the GPU that supplies the missing figures of {}",
                           device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);

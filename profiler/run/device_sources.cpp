@@ -32,7 +32,7 @@ constexpr std::string_view kMigFigure = "mig";  // only for GPUs with MIG
 // Formats of assumptions in resources/devices. update.py collects the texts of that folder that
 // match none of these formats, and the texts of resources/device_sources.json.
 constexpr std::string_view kFormats[] = {
-    TEXT_MARK("{}, in a log whose address was not kept"),
+    TEXT_MARK("{}, in a log whose URL was not kept"),
     TEXT_MARK("{} (whole MiB)"),
     TEXT_MARK("{}, ECC on"),
     TEXT_MARK("{}; this GPU was not measured"),
@@ -45,8 +45,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("total_memory and L2_cache_size that PyTorch printed: {} (TechPowerUp lists {})"),
     TEXT_MARK("multi_processor_count that {} printed: {} (TechPowerUp lists {})"),
     TEXT_MARK("PyTorch printed {}"),
-    TEXT_MARK("{} that {} showed (rounded)"),
-    TEXT_MARK("{} that a public note states for such a system (rounded)"),
+    TEXT_MARK("{}, as shown by {} (rounded)"),
+    TEXT_MARK("{} according to a public note about such a system (rounded)"),
     TEXT_MARK("number of multiprocessors in a test of FastVideo: {}"),
     TEXT_MARK("{}; with newer drivers about {} MiB less"),
     TEXT_MARK("{}; with newer drivers {} MiB"),
@@ -56,7 +56,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("a mining program"),
     TEXT_MARK("a program like hashcat"),
     TEXT_MARK("total memory that a public note states for a system with Ollama"),
-    TEXT_MARK("total memory that a public note states, driver {} (CUDA {}, whole MiB)"),
+    TEXT_MARK("total memory that a public note states for a system with driver {} and CUDA {}"),
     TEXT_MARK("a driver for CUDA {}"),
     TEXT_MARK("deviceQuery with a driver for CUDA {}"),
     TEXT_MARK("memory of a process minus the memory reserved by PyTorch, from public out-of-memory "
@@ -80,8 +80,8 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("same as stated for the HGX boards of this generation"),
     TEXT_MARK("{} % of the nominal size, as on the other GPUs of this generation"),
     TEXT_MARK("same as GeForce GPUs since compute capability 7.5"),
-    TEXT_MARK("same as the RTX 6000 Ada, on which peer access was only reported with a modified "
-              "driver (aikitoria/open-gpu-kernel-modules#38)"),
+    TEXT_MARK("same as the RTX 6000 Ada, for which the only reports of peer access are with a "
+              "modified driver (aikitoria/open-gpu-kernel-modules#38)"),
     TEXT_MARK("same as the Orin Nano 8GB, the same module in another power mode"),
     TEXT_MARK("same as the {} (same nominal size)"),
     TEXT_MARK("twice that of the {}"),

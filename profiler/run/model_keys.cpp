@@ -139,7 +139,8 @@ struct Ignored {
   std::string_view key, what;
 };
 constexpr Ignored kIgnored[] = {
-    {"gradient_checkpointing", TEXT_MARK("the run's checkpointing.mode determines checkpointing")},
+    {"gradient_checkpointing",
+     TEXT_MARK("ignored; the run's setting checkpointing.mode decides what is recomputed")},
     {"output_attentions", TEXT_MARK("ignored; a plan does not keep the attention weights of all "
                                     "layers as outputs of the model")},
     {"output_hidden_states",

@@ -160,12 +160,12 @@ absl::StatusOr<ZipReader::Directory> ZipReader::FindDirectory() const {
     if (U32(locator) == kLocator64Signature) {
       if (absl::Status s = Read(U64(locator + 8), record, sizeof record); !s.ok()) return s;
       if (U32(record) != kEnd64Signature)
-        return Damaged(i18n::Text("its directory is not at the stated position"));
+        return Damaged(i18n::Text("its central directory is not at the stated position"));
       out = {.offset = U64(record + 48), .bytes = U64(record + 40), .entries = U64(record + 32)};
     }
   }
   if (out.offset > end_offset || out.bytes > end_offset - out.offset)
-    return Damaged(i18n::Text("its directory lies outside the file"));
+    return Damaged(i18n::Text("its central directory lies outside the file"));
   return out;
 }
 
@@ -181,7 +181,7 @@ absl::Status ZipReader::ReadDirectory(const Limits& limits) {
   uint64_t total = 0;
   for (uint64_t i = 0; i < directory->entries; ++i) {
     if (rest.size() < kEntryBytes || U32(rest.data()) != kEntrySignature)
-      return Damaged(i18n::Text("its directory has fewer entries than stated"));
+      return Damaged(i18n::Text("its central directory has fewer entries than stated"));
     const char* e = rest.data();
     const size_t name = U16(e + 28), extra = U16(e + 30), comment = U16(e + 32);
     if (rest.size() - kEntryBytes < name + extra + comment)

@@ -22,9 +22,10 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("the driver is assumed to support the program's CUDA {}"),
     TEXT_MARK("CUDA {} is unknown; versions and results of CUDA {} are assumed"),
     TEXT_MARK("{}(): only the first {} readings are recorded"),
-    TEXT_MARK("hooks are missing with this version of {}: {}"),
-    TEXT_MARK("hooks are missing with this version of {}: the library might upload data, although "
-              "a plan should upload nothing"),
+    TEXT_MARK("vramscope's hooks are missing with this version of {}: {}"),
+    TEXT_MARK(
+        "vramscope's hooks are missing with this version of {}: the library might send data to "
+        "its server, although a plan should send nothing"),
     TEXT_MARK("not recorded: {}"),
     TEXT_MARK("calls of modules"),
     TEXT_MARK("backward passes"),

@@ -140,11 +140,12 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
   if (!fields.ok()) return Bad(i18n::Text("the message is cut off or malformed"));
   const uint64_t count = numbers_[kTagCount];
   if (count == 0 || count > shape.most_rows || count != kinds.size())
-    return Bad(
-        i18n::Format("the message states {} rows, but contains kinds for {}", count, kinds.size()));
+    return Bad(i18n::Format("the message states {} rows, but contains the kinds of {} rows", count,
+                            kinds.size()));
   std::array<uint32_t, 256> seen{};
   for (const char kind : kinds) ++seen[static_cast<uint8_t>(kind)];
-  if (seen != counts_) return Bad(i18n::Text("the layouts do not match the kinds of the rows"));
+  if (seen != counts_)
+    return Bad(i18n::Text("the number of rows of some kind differs from the number in its layout"));
   // Checks the sizes of columns before any value is read: a varint has at least one byte, so a
   // column has at most as many values as bytes.
   std::array<uint64_t, kMostColumns> values{};

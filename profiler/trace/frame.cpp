@@ -152,8 +152,8 @@ absl::StatusOr<std::optional<RawFrame>> FrameDecoder::Cut(bool verify) {
         i18n::Format("frame at byte {}: unknown flags {:#x}", offset_, flags));
   if (stored > kMaxPayload || payload > kMaxPayload)
     return absl::DataLossError(
-        i18n::Format("frame at byte {}: the frame states {} bytes ({} bytes decompressed), but the "
-                     "limit is {} bytes",
+        i18n::Format("frame at byte {}: according to its header, it has {} bytes ({} bytes "
+                     "decompressed). Neither size may exceed {} bytes",
                      offset_, stored, payload, kMaxPayload));
   const bool compressed = (flags & kFlagZstd) != 0;
   if (!compressed && stored != payload)

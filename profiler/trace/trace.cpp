@@ -428,9 +428,9 @@ absl::Status TraceBuilder::AddStacks(const StackIncrement& in) {
   const size_t strings = impl_->trace.strings.size();
   if (in.first_frame != s.frame_count() || in.first_stack != s.size())
     return absl::DataLossError(
-        i18n::Format("call stacks: the added frames and stacks begin with numbers {} and {} "
-                     "instead of {} and {}",
-                     in.first_frame, in.first_stack, s.frame_count(), s.size()));
+        i18n::Format("call stacks: the added frames begin with number {} instead of {}, and the "
+                     "added stacks begin with number {} instead of {}",
+                     in.first_frame, s.frame_count(), in.first_stack, s.size()));
   if (in.file.size() != in.function.size() || in.line.size() != in.function.size())
     return absl::DataLossError(i18n::Text("call stacks: the columns of frames differ in length"));
   const uint64_t frames = s.frame_count() + uint64_t{in.function.size()};

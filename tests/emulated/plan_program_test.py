@@ -229,7 +229,7 @@ class Plan(unittest.TestCase):
     def test_a_torch_with_another_way_of_saving(self):
         result = self.plan("import torch\ntorch.allocate(4 << 20)\nprint('went on')\n", "--json", FAKE_TORCH_LACKS="save")
         self.expect(result, 0, "went on")
-        self.assertIn("this version of torch: large checkpoints are written at full size", [what for what, _ in self.missing(json.loads(result.stdout))])
+        self.assertIn("this version of torch: large checkpoints take up their full size on disk", [what for what, _ in self.missing(json.loads(result.stdout))])
 
     def test_a_library_without_the_function_of_a_hook(self):
         """The hook is installed while the program imports the module. If the module lacks the
@@ -245,7 +245,7 @@ class Plan(unittest.TestCase):
         self.assertIn("'save_file'", where)
 
     def missing(self, answer):
-        return [(a["what"].removeprefix("hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
+        return [(a["what"].removeprefix("vramscope's hooks are missing with "), a["where"]) for a in answer["assumptions"] if "hooks are missing" in a["what"]]
 
     def test_a_failed_allocation_is_in_no_figure(self):
         """A failed allocation does not count as used. The plan says that the program fits if the

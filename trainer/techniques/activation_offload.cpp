@@ -45,8 +45,9 @@ TechniqueEntry DeclareTechnique_activation_offload() {
            .group = "Offload",
            .title = "Activations on the host",
            .explanation =
-               "Saved activations are copied to pinned host memory in forward and back in "
-               "backward. They use no GPU memory in between, but their bytes cross the bus twice.",
+               "During forward, saved activations are copied to pinned host memory. During "
+               "backward, they are copied back. They use no GPU memory in between, but their bytes "
+               "cross the bus twice.",
            .settings = {{.key = "offload.activations",
                          .help = "where saved activations are kept",
                          .kind = run::ValueKind::kChoice,
@@ -54,7 +55,7 @@ TechniqueEntry DeclareTechnique_activation_offload() {
                          .choices = {{"none", ""}, {"cpu", ""}}}},
            .toggles = {{.id = "offload-activations",
                         .title = "Activations on the host",
-                        .explanation = "copied to the host in forward, and back in backward",
+                        .explanation = "copied to the host in forward, and copied back in backward",
                         .on = {{"offload.activations", true, {"cpu"}}},
                         .ways = {{{"offload.activations", "cpu"}}}}},
            .rules = {{.when = {{"offload.activations", true, {"cpu"}},

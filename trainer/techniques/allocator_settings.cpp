@@ -69,7 +69,7 @@ TechniqueEntry DeclareTechnique_allocator_settings() {
                 Row("collected-segments", "Release unused cached segments",
                     "when memory is short, releases segments that were unused for long",
                     "garbage_collection_threshold", "0.8", {"alloc.garbage_collection_threshold"}),
-                Row("memory-fraction", "Limit to a part of the GPU",
+                Row("memory-fraction", "Limit to a fraction of the GPU's memory",
                     "allocations beyond this limit fail, as on a smaller GPU",
                     "per_process_memory_fraction", "0.8", {"alloc.per_process_memory_fraction"})},
            .rules = {{.when = {{"backend", true, {"cpu"}},

@@ -155,9 +155,9 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                  .choices = {{"true", ""}, {"false", ""}},
                  .label = "re-entrant"},
                 {.key = "checkpointing.budget",
-                 .help = "for checkpointing.mode=budget: fraction of the bytes of a layer's matrix "
-                         "products and attention that are kept. The tensors that take longest to "
-                         "recompute are kept first",
+                 .help = "for checkpointing.mode=budget: how much of the results of a layer's "
+                         "matrix products and attention is kept, as a fraction of their bytes. The "
+                         "tensors that take longest to recompute are kept first",
                  .kind = run::ValueKind::kNumber,
                  .default_value = "0.5",
                  .low = 0,

@@ -185,7 +185,7 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                         .ways = {{{"loss", "chunked"}}},
                         .controls = {"loss_chunks", "loss_keeps", "loss_reentrant"}}},
            .rules = {{.when = {{"loss", true, {"chunked"}}, {"model.family", true, {"basics"}}},
-                      .why = "loss=chunked is not supported for the basics model, whose script "
+                      .why = "loss=chunked is not supported for the model \"basics\", whose script "
                              "computes its loss as a whole; set loss=full",
                       .instead = {{"loss", "full"}}},
                      {.when = {{"loss_keeps", true, {"logits"}},

@@ -124,26 +124,27 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                "alone uses 8 bits for embeddings, too (optimizer.embedding_bits=8). With paging, "
                "the moments of large tensors are in managed memory: on the GPU while it has room, "
                "otherwise on the host. Each step then brings them back over the bus.",
-           .settings = {{.key = "optimizer.bits",
-                         .help = "bits per element of optimizer state. 16 is bfloat16. 8 and 4 are "
-                                 "stored in blocks with a scale (see optimizer.library)",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "32",
-                         .choices = {{"32", "like the weights"}, {"16", ""}, {"8", ""}, {"4", ""}}},
-                        {.key = "optimizer.paged",
-                         .help = "keep 8-bit moments of large tensors in managed memory, like "
-                                 "bitsandbytes' paged optimizers",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "false",
-                         .choices = {{"false", ""}, {"true", ""}}},
-                        {.key = "optimizer.embedding_bits",
-                         .help = "bits of an embedding's moments in bitsandbytes' 8-bit optimizer: "
-                                 "32, because transformers' Trainer (4.52 and later) registers "
-                                 "embeddings this way, or 8, as in bitsandbytes alone",
-                         .kind = run::ValueKind::kChoice,
-                         .default_value = "32",
-                         .choices = {{"32", "32 (Trainer)"}, {"8", "8 (bitsandbytes alone)"}},
-                         .label = "embeddings"}},
+           .settings =
+               {{.key = "optimizer.bits",
+                 .help = "bits per element of optimizer state. 16 is bfloat16. 8 and 4 are "
+                         "stored in blocks with a scale (see optimizer.library)",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "32",
+                 .choices = {{"32", "like the weights"}, {"16", ""}, {"8", ""}, {"4", ""}}},
+                {.key = "optimizer.paged",
+                 .help = "keep 8-bit moments of large tensors in managed memory, like "
+                         "bitsandbytes' paged optimizers",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "false",
+                 .choices = {{"false", ""}, {"true", ""}}},
+                {.key = "optimizer.embedding_bits",
+                 .help = "bits per element of an embedding's moments in bitsandbytes' 8-bit "
+                         "optimizer. \"32\": as with transformers' Trainer (4.52 and later), which "
+                         "registers embeddings in this way. \"8\": as with bitsandbytes alone",
+                 .kind = run::ValueKind::kChoice,
+                 .default_value = "32",
+                 .choices = {{"32", "32 (Trainer)"}, {"8", "8 (bitsandbytes alone)"}},
+                 .label = "embeddings"}},
            .toggles = {{.id = "optimizer-8bit",
                         .title = "8-bit Adam",
                         .explanation =

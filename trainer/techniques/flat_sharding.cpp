@@ -162,8 +162,8 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .label = "groups"},
                 yes_or_no(
                     "shard.limit_all_gathers",
-                    "fsdp1: before the host gathers a unit, it waits until the weights of the unit "
-                    "before the previous one are freed (limit_all_gathers); \"false\": no limit",
+                    "fsdp1: \"true\" lets the host gather a unit only after the weights of the "
+                    "unit two places earlier are freed (limit_all_gathers); \"false\": no limit",
                     "true", "limit gathers"),
                 {.key = "shard.backward_prefetch_at",
                  .help = "fsdp1: when backward gathers the next layer: before it computes a "
@@ -264,8 +264,9 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                          "parameter is one-dimensional; set galore.rank=0",
                          {{"galore.rank", "0"}}),
                 not_with({{"gradients.dtype", true, {"fp32"}}},
-                         "gradients arrive at flat parameters, so hooks of single parameters are "
-                         "not called; set gradients.dtype=weights",
+                         "gradients.dtype=fp32 can't be used: its hooks belong to single "
+                         "parameters, but only flat parameters get gradients; set "
+                         "gradients.dtype=weights",
                          {{"gradients.dtype", "weights"}}),
                 not_with({{"save", false, {"none"}}},
                          "state_dict gathers the model, which is not supported; set save=none",

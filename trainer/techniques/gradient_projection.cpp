@@ -272,7 +272,7 @@ TechniqueEntry DeclareTechnique_gradient_projection() {
                         "can't be loaded: set resume.map_location=none",
                         {{"resume.map_location", "none"}}),
                 NotWith({"model.family", true, {"basics"}},
-                        "is not supported for the basics model, whose script has its own "
+                        "is not supported for the model \"basics\", whose script has its own "
                         "optimizer: set galore.rank=0",
                         {{"galore.rank", "0"}})}},
       .order = 45,

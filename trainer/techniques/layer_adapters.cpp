@@ -139,10 +139,10 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
                              {"layer-parallel", "in each layer"},
                              {"tower", "a tower"}}},
                 {.key = "lora.trunk",
-                 .help =
-                     "for lora.placement=tower: the frozen trunk runs for each batch, or only in "
-                     "the first step. In the second case, the first step stores the outputs of the "
-                     "trunk's layers in host memory, and later steps represent later epochs",
+                 .help = "for lora.placement=tower: when the frozen trunk runs. \"runs\": for each "
+                         "batch. \"cached\": only in the first step, which stores the outputs of "
+                         "the trunk's layers in host memory. Later steps use the stored outputs, "
+                         "as in later epochs",
                  .kind = run::ValueKind::kChoice,
                  .default_value = "runs",
                  .choices = {{"runs", ""}, {"cached", ""}},

@@ -164,9 +164,9 @@ TechniqueEntry DeclareTechnique_lengths() {
                         "of a whole row of samples; use attention=efficient or flash",
                  .instead = {{"attention", "efficient"}}}},
            .assumes = {{.when = {file, {"samples.batches", true, {"packed"}}},
-                        .what = "attention over a packed row allocates as much as over one "
-                                "sequence of the row's length; the few bytes for the start "
-                                "positions of samples are not allocated"}}},
+                        .what = "attention over a packed row is planned like attention over one "
+                                "sequence of the same length. The few bytes for the start "
+                                "positions of the samples are left out"}}},
       .order = 70,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (!config.Get("samples.file").empty()) return std::make_unique<Samples>(config);

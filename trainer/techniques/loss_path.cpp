@@ -43,7 +43,7 @@ TechniqueEntry DeclareTechnique_loss_path() {
                                      {"upcast-in-model", "transformers before 4.46"}},
                          .label = "version"}},
            .toggles = {{.id = "older-loss",
-                        .title = "Loss of older transformers versions",
+                        .title = "Loss as in older transformers versions",
                         .explanation = "with a copy of the fp32 logits",
                         .on = {older},
                         .ways = {{{"loss_path", "logits-cut"}}, {{"loss_path", "upcast-in-model"}}},

@@ -106,9 +106,9 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                "torchao's optimizers support the shards of zero2 and zero3; bitsandbytes' "
                "optimizers do not. For each tensor, torchao's compiled step temporarily makes both "
                "moments in fp32. This takes 8 bytes per element of the largest tensor. With 4 "
-               "bits, the step also makes their codes as 64-bit numbers and takes 24 bytes per "
-               "element in total, which can be more than what 4-bit moments save compared with "
-               "8-bit moments.",
+               "bits, the step also makes the quantized values of both moments as 64-bit numbers. "
+               "In total, this takes 24 bytes per element of the largest tensor, which can be more "
+               "than the memory saved by 4-bit instead of 8-bit moments.",
            .settings = {{.key = "optimizer.library",
                          .help = "library that provides the optimizer with 8-bit moments",
                          .kind = run::ValueKind::kChoice,

@@ -153,8 +153,8 @@ TechniqueEntry DeclareTechnique_optimizer_offload() {
                  .instead = {{"optimizer.in_backward", "false"}}},
                 {.when = {{"offload.optimizer", false, {"none"}},
                           {"model.family", true, {"basics"}}},
-                 .why =
-                     "the basics model's script has its own optimizer: set offload.optimizer=none",
+                 .why = "the script of the model \"basics\" has its own optimizer: set "
+                        "offload.optimizer=none",
                  .instead = {{"offload.optimizer", "none"}}}},
            .assumes = {{.when = {{"offload.optimizer", false, {"none"}}},
                         .what = HostStepAssumption()},

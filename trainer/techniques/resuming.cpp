@@ -151,8 +151,8 @@ TechniqueEntry DeclareTechnique_resuming() {
                          "shard.strategy=none",
                          "none"),
                 {.when = {resumes, {"model.family", true, {"basics"}}},
-                 .why = "resume is not supported for the basics model, whose script has its own "
-                        "optimizer; set resume.map_location=none",
+                 .why = "resume is not supported for the model \"basics\", whose script has its "
+                        "own optimizer; set resume.map_location=none",
                  .instead = {{"resume.map_location", "none"}}},
                 {.when = {{"resume.keeps", true, {"true"}},
                           {"resume.map_location", true, {"none"}}},

@@ -372,8 +372,9 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "shard.strategy=none",
                  .instead = none},
                 not_split({"optimizer.impl", true, {"foreach", "fused"}},
-                          "PyTorch refuses lists that mix split and unsplit parameters, and uses "
-                          "the loop by default; set optimizer.impl=loop",
+                          "PyTorch's foreach and fused optimizers refuse lists that mix split and "
+                          "unsplit parameters, and PyTorch uses the loop by default; set "
+                          "optimizer.impl=loop",
                           "loop"),
                 not_split({"optimizer.name", true, {"adafactor"}},
                           "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),
@@ -426,12 +427,12 @@ TechniqueEntry DeclareTechnique_sharding() {
                         "offload.parameters=cpu",
                  .instead = {{"offload.optimizer", "none"}}},
                 {.when = {dealt, {"model.family", true, {"basics"}}},
-                 .why = "this shard.strategy is not supported for the basics model, whose script "
-                        "has its own optimizer; use shard.strategy=ddp",
+                 .why = "this shard.strategy is not supported for the model \"basics\", whose "
+                        "script has its own optimizer; use shard.strategy=ddp",
                  .instead = none},
                 {.when = {units, {"model.family", true, {"basics"}}},
-                 .why = "this shard.strategy is not supported for the basics model, whose script "
-                        "has its own optimizer; use shard.strategy=ddp",
+                 .why = "this shard.strategy is not supported for the model \"basics\", whose "
+                        "script has its own optimizer; use shard.strategy=ddp",
                  .instead = none}},
            .implies =
                {"one process represents one rank of shard.ranks. The setting \"batch\" is the "

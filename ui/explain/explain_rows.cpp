@@ -85,8 +85,9 @@ std::vector<FragmentFact> FragmentFacts(const Fragmentation& f) {
   if (f.reserved_known())
     facts.push_back({i18n::Text("reserved"), f.reserved,
                      i18n::Text("the sum of the caching allocator's segments")});
-  facts.push_back({i18n::Text("allocated"), f.allocated,
-                   i18n::Text("the part of the reserved memory in blocks that tensors use")});
+  facts.push_back(
+      {i18n::Text("allocated"), f.allocated,
+       i18n::Text("the part of the reserved memory that is in blocks used by tensors")});
   if (f.record == trace::SegmentRecord::kTotalOnly)
     facts.push_back({i18n::Text("not in use"), f.unplaced,
                      i18n::Text("reserved memory that is not allocated; the trace records only "
@@ -232,8 +233,9 @@ Table WhatIfTable(const WhatIf& w) {
   if (w.base != nullptr) {
     add(i18n::Text("replay, recorded settings"), w.base->own, w.recorded_peak_reserved);
     if (w.base->anew)
-      add(i18n::Text("replay, recorded settings; older blocks are allocated anew"), *w.base->anew,
-          w.recorded_peak_reserved);
+      add(i18n::Text(
+              "replay, recorded settings; blocks older than the recording are allocated again"),
+          *w.base->anew, w.recorded_peak_reserved);
   }
   if (w.under != nullptr) {
     add(i18n::Text("replay, these settings"), *w.under,

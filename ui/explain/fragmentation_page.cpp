@@ -38,7 +38,7 @@ FragmentationPage::FragmentationPage(const ExplainContext* context, QWidget* par
   // The computation takes milliseconds; a progress bar would flicker while the cursor moves.
   show_progress_ = false;
   QToolButton* unused = QuietButton(
-      tr("Most unused"), tr("Go to the time at which the most reserved memory is unused"));
+      tr("Most unused"), tr("Go to the time at which unused reserved memory is largest"));
   unused->setObjectName(QStringLiteral("gotoUnused"));
   connect(unused, &QToolButton::clicked, this, [this] {
     if (context_.trace() == nullptr) return;

@@ -23,7 +23,7 @@ ReclaimPage::ReclaimPage(const ExplainContext* context, QWidget* parent)
   connect(at_cursor_, &QToolButton::clicked, this, [this] { Compute(context_.shownEvent()); });
   QToolButton* most = QuietButton(
       tr("Most unused"),
-      tr("Compute how to reclaim memory at the time at which the most reserved memory is unused"));
+      tr("Compute how to reclaim memory at the time at which unused reserved memory is largest"));
   connect(most, &QToolButton::clicked, this, [this] { Compute(MostUnusedOfRange()); });
   head_line_->addWidget(most);
   head_line_->addWidget(at_cursor_);

@@ -61,8 +61,8 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(what_if);
   what_if_ = what_if;
   QPushButton* plan =
-      LinkTo(tr("Plan a run to compare"),
-             tr("Makes the recording the baseline, and shows the settings of the run to plan"));
+      LinkTo(tr("Plan a run to compare"), tr("Makes the recording the baseline, and shows the "
+                                             "settings of a run that you can plan and compare"));
   plan->setObjectName(QStringLiteral("recordingPlan"));
   connect(plan, &QPushButton::clicked, this, &RecordingPanel::planRequested);
   column->addWidget(plan);
@@ -84,9 +84,10 @@ void RecordingPanel::setDigest(const Digest& digest, const QString& file, bool p
   calm_->setText(
       digest.program()
           ? tr("Planned on an emulated %1. The program ran with PyTorch's own CUDA code and "
-               "allocator, but no kernel ran. To switch a technique, change the program itself.")
+               "allocator, but no kernel ran. To switch a technique on or off, change the program "
+               "itself.")
                 .arg(device.isEmpty() ? tr("GPU") : device)
-          : tr("You cannot switch the techniques of a recording."));
+          : tr("You cannot switch techniques on or off in a recording."));
   const bool history = !digest.state();
   const std::string no_replay(trace::WhyNoReplay(*digest.trace));
   const bool replays = history && no_replay.empty();

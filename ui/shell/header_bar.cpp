@@ -49,8 +49,8 @@ QString WhatAPlanRestsOn(const trace::TraceInfo& info) {
     return ToQString(i18n::Text(evidence->what));
   return QObject::tr(
       "This plan was not compared with a recording. The allocations and the allocator are "
-      "PyTorch's own. Times and the order of the addresses that the driver returns are modelled. "
-      "Memory of other libraries is not included.");
+      "PyTorch's own. Times are modelled, and so is the order in which the driver returns "
+      "addresses. Memory of other libraries is not included.");
 }
 
 }  // namespace
@@ -86,8 +86,9 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
       imported ? QString::fromStdString(info.source)
       : digest.program()
           ? QObject::tr(
-                "%1 ran on an emulated %2, with PyTorch's own CUDA code, allocator and operator "
-                "host code. No values were computed; times come from a roofline model of the GPU.")
+                "%1 ran on an emulated %2, with PyTorch's own allocator and the host part of "
+                "PyTorch's CUDA code and operators. No values were computed; times come from a "
+                "roofline model of the GPU.")
                 .arg(QString::fromStdString(info.title),
                      info.device.name.empty() ? QObject::tr("GPU")
                                               : QString::fromStdString(info.device.name))

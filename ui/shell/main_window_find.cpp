@@ -34,7 +34,7 @@ void MainWindow::AddFindActions() {
        .words = {tr("search"), tr("filter")}});
   actions_.Add({.id = "edit.filter",
                 .menu = menu,
-                .text = tr("Filter the current table, or else the Allocations table"),
+                .text = tr("Filter the current table (default: Allocations)"),
                 .shortcuts = {QKeySequence(QStringLiteral("/"))},
                 .run =
                     [this] {

@@ -191,8 +191,8 @@ void CheckGroups(const Subject& s) {
       at = At(json, "at");
       count = Sum(At(json, "groups"), "count");
     }
-    s.report.Equal(where + TEXT_MARK("every --by reports the same time of the peak"), at,
-                   At(json, "at"));
+    s.report.Equal(where + TEXT_MARK("the time of the peak is the same for every value of --by"),
+                   at, At(json, "at"));
     s.report.Equal(where + TEXT_MARK("blocks"), count, Sum(At(json, "groups"), "count"));
     if (std::string_view(by) != "category") continue;
     for (const Json& group : At(json, "groups")) {

@@ -25,8 +25,7 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
   }
   if (left_out == 0) return "";
   return i18n::English(
-      "the replay lacks the effect of {} of the file, because the kind of an entry is unknown or "
-      "no block matches the entry",
+      "the replay leaves out {} of the file, because the kind is unknown or no block matches",
       left_out == 1 ? i18n::English("{} entry", left_out) : i18n::English("{} entries", left_out));
 }
 

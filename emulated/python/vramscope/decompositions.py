@@ -38,7 +38,7 @@ def _known(process, function, orthogonal):
         if not _zeros(torch, matrix) or kwargs.get("out") is not None:
             return function(matrix, *args, **kwargs)
         shapes = function(_shapes(torch, matrix), *(_shapes(torch, arg) for arg in args), **kwargs)
-        process.assume("weights without initial values are zeros, so their decompositions are not computed", place())
+        process.assume("the plan does not initialize weights: they are zeros, and their decompositions (SVD, QR and others) are not computed", place())
         if isinstance(shapes, torch.Tensor):
             return made(shapes, False)
         return type(shapes)([made(part, number in orthogonal and part.dim() > 1) for number, part in enumerate(shapes)])
@@ -55,7 +55,7 @@ def _clusters(process, module):
         import numpy
 
         if len(X) >= self.n_clusters > 1 and len(numpy.unique(labels)) < self.n_clusters and not (numpy.asarray(X) != numpy.asarray(X)[:1]).any():
-            process.assume("weights without initial values have equal rows, which KMeans puts into one cluster; clusters of equal size are assumed instead", place())
+            process.assume("the plan does not initialize weights: their rows are equal, and KMeans puts equal rows into one cluster. Clusters of equal size are assumed instead", place())
             labels = self.labels_ = (numpy.arange(len(X)) % self.n_clusters).astype(labels.dtype)
         return labels
 

@@ -462,7 +462,7 @@ class Following(Known):
             if places is not None:
                 most = places.unique(dim=1).size(1)
             else:
-                self.assume("positions in a sparse tensor that were computed on the GPU are assumed to be distinct")
+                self.assume("if the positions in a sparse tensor were computed on the GPU, they are assumed to be distinct")
                 most = min(tensor._nnz(), math.prod(tensor.shape[:tensor.sparse_dim()]))
             return self.distinct(most, function, tensor)
 

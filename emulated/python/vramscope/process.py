@@ -116,7 +116,7 @@ class Process:
             return None
 
     def lacks(self, what, where, of="torch"):
-        self.assume("hooks are missing with this version of %s: %s" % (of, what), where)
+        self.assume("vramscope's hooks are missing with this version of %s: %s" % (of, what), where)
 
     def assume_of(self, what, path, size=0):
         """Adds an assumption about a file. Equal assumptions about several files are merged into

@@ -94,7 +94,7 @@ class Rank:
             self._connection.sendmsg([message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))])
             answer = json.loads(self._connection.recv(MOST) or b"{}")
             if "process" not in answer:
-                raise OSError(answer.get("refused", "the process with the imported modules does not answer"))
+                raise OSError(answer.get("refused", "the process that keeps the imported modules does not answer"))
             self.pid = answer["process"]
         except BaseException:
             self._connection.close()

@@ -201,7 +201,7 @@ class _Record:
         try:
             install(*args)
         except Exception as error:  # a version of the library with another structure
-            self.assume("hooks are missing with this version of %s: the library might upload data, although a plan should upload nothing" % of, "%s: %s" % (type(error).__name__, error))
+            self.assume("vramscope's hooks are missing with this version of %s: the library might send data to its server, although a plan should send nothing" % of, "%s: %s" % (type(error).__name__, error))
 
 
 record = _Record()

@@ -124,7 +124,7 @@ def start(torch):
         process.part("the program's own allocator replaces PyTorch's allocator", allocators.install, process, torch)
         process.part("library kernels are compiled", extensions.install, process)
         process.part("results of earlier compilations are reused", compiling.install, process)
-        process.part("large checkpoints are written at full size", writes.install, process)
+        process.part("large checkpoints take up their full size on disk", writes.install, process)
         process.part("some values that the program reads back are 0", values.install, process)
         process.part("generated texts may end early", generation.install, process)
         if settings.as_rank:

@@ -237,8 +237,8 @@ TEST(Reclaim, ReportsFullGpuAndInfersItsMemory) {
   EXPECT_EQ(reclaim->as_recorded.retries, reclaim->releases.gpu_full);
   EXPECT_LE(reclaim->as_recorded.peak_reserved, 200 * kMiB);
   EXPECT_THAT(reclaim->headline, HasSubstr("times because the GPU was full."));
-  EXPECT_THAT(reclaim->headline,
-              ::testing::ContainsRegex("segments can take up to [0-9.]+ [MG]iB \\(inferred from "));
+  EXPECT_THAT(reclaim->headline, ::testing::ContainsRegex(
+                                     "PyTorch can reserve up to [0-9.]+ [MG]iB \\(inferred from "));
   const Remedy* collect = Find(*reclaim, "garbage");
   ASSERT_NE(collect, nullptr);
   EXPECT_THAT(collect->note, HasSubstr("inferred"));

@@ -228,8 +228,9 @@ TEST(Pickle, RejectsImpossibleValues) {
   ExpectRefused(ToPickle(s), {"beyond the address space"});
   s = SampleSnapshot();
   s["device_traces"][0].push_back(5);
-  ExpectRefused(ToPickle(s), {"a list of trace entries also contains a number"});
-  ExpectRefused(s.dump(), {"a list of trace entries also contains a number"});
+  ExpectRefused(ToPickle(s),
+                {"a list of trace entries contains an item of another kind: a number"});
+  ExpectRefused(s.dump(), {"a list of trace entries contains an item of another kind: a number"});
   s = SampleSnapshot();
   s["device_traces"][0][1]["inner"] = s["device_traces"][0][0];
   ExpectRefused(ToPickle(s), {"the items of a list of trace entries are not consecutive"});

@@ -219,15 +219,16 @@ TEST(Labels, AssumptionsAreTranslatedWithTheirArguments) {
   const auto t = Built(false);
   (void)trace::AssumptionsOf(*t);
   i18n::SetTranslator([](const std::string& english) -> std::string {
-    if (english == "hooks are missing with this version of {}: {}") return "{0} LACKS {1}";
+    if (english == "vramscope's hooks are missing with this version of {}: {}")
+      return "{0} LACKS {1}";
     if (english == "not recorded: {}") return "NO {}";
     if (english == "backward passes") return "BACKWARD";
     if (english == "{}, by rules that were derived from measurements on an H200 (cuDNN 9.19)")
       return "{} (H200)";
     return english == "cuDNN workspace of attention" ? "ATTENTION" : "";
   });
-  const std::string hooks =
-      i18n::Shown("hooks are missing with this version of torch: not recorded: backward passes");
+  const std::string hooks = i18n::Shown(
+      "vramscope's hooks are missing with this version of torch: not recorded: backward passes");
   const std::string cudnn = i18n::Shown(
       "cuDNN workspace of attention, by rules that were derived from measurements on an H200 "
       "(cuDNN 9.19)");

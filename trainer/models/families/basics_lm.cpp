@@ -446,10 +446,10 @@ Family Declare() {
            .inputs = "token ids and next tokens, [batch, seq]",
            .limits = {{"attention",
                        {"eager"},
-                       "the basics model computes attention with elementary operators"},
+                       "the model \"basics\" computes attention with elementary operators"},
                       {"precision",
                        {"fp32", "amp-bf16", "amp-fp16"},
-                       "the basics model keeps its parameters in fp32"}}},
+                       "the model \"basics\" keeps its parameters in fp32"}}},
           &Make};
 }
 

@@ -66,11 +66,12 @@ ThingFacts OfActivity(const TimelineData& data, const query::Thing& thing) {
     facts.size = fmt::format("{}", a.bytes[i]);
   if (a.address[i] != 0) facts.address = fmt::format("{:#x}", a.address[i]);
   const std::string_view kind = query::Name(thing.kind);
-  AddLike(&facts, i18n::Text("Find all with this name"), kind, "name", query::ActivityName(t, i));
+  AddLike(&facts, i18n::Text("Find activities with this name"), kind, "name",
+          query::ActivityName(t, i));
   if (data.activities() != nullptr && query::IsDeviceWork(a.kind[i])) {
-    AddLike(&facts, i18n::Text("Find all of this op"), kind, "op",
+    AddLike(&facts, i18n::Text("Find activities of this op"), kind, "op",
             query::OpOf(*data.activities(), i));
-    AddLike(&facts, i18n::Text("Find all of this module"), kind, "module",
+    AddLike(&facts, i18n::Text("Find activities of this module"), kind, "module",
             query::ModuleOf(*data.activities(), i));
   }
   facts.links = FactsOfActivity(data, i).facts;

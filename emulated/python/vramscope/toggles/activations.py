@@ -155,7 +155,7 @@ class Offload(Toggle):
         if not _trains(self.torch, module):
             return None
         if self.session.trainer is not None:
-            self.refuse("Trainer calls the model itself")
+            self.refuse("Trainer, not a loop in the program, calls the model")
             return None
         if self.reach("with torch.autograd.graph.save_on_cpu(pin_memory=True):  # around the call of the model"):
             return self.torch.autograd.graph.save_on_cpu(pin_memory=True)

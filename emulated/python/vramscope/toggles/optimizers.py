@@ -134,7 +134,7 @@ class OptimizerImpl(Toggle):
             wanted = self.settings[self.value]
             for group in optimizer.param_groups:
                 if any(bool(group[name]) != value for name, value in wanted.items() if name in group):
-                    self.override("the program sets %s of the optimizer's parameter groups afterwards" % "foreach and fused")
+                    self.override("the program sets %s in the parameter groups of an optimizer that it has already created" % "foreach and fused")
 
     def absent(self):
         return "the program creates no optimizer of torch.optim"
@@ -256,7 +256,7 @@ class FreeGradients(_Cleared):
     explains = "If a program clears gradients only between forward and backward, the gradients needlessly stay in memory during the forward pass"
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
-    applies_to = "the program's own loop, if gradients of the previous step still exist in the next forward pass"
+    applies_to = "the program's own loop, if it keeps the gradients of a step during the next forward pass"
     stale = False  # the optimizer has stepped since the program last cleared gradients
     ours = False
 
