@@ -66,6 +66,12 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("{} runs the optimizer steps itself"),
     TEXT_MARK("{} nevertheless uses {}"),
     TEXT_MARK("{} uses {}, because this model has no sdpa implementation"),
+    TEXT_MARK("{} cannot quantize; only from_pretrained can"),
+    TEXT_MARK("{} already quantizes the model"),
+    TEXT_MARK("the program sets activation_memory_budget={} afterwards"),
+    TEXT_MARK("the program already sets activation_memory_budget={}"),
+    TEXT_MARK("the program removes {} afterwards"),
+    TEXT_MARK("peft has no default layers for {}; use lora"),
 };
 
 std::string TextAt(const json& object, const char* key) {

@@ -196,10 +196,6 @@
         <translation>设备 %1</translation>
     </message>
     <message>
-        <source>%1 ran on an emulated %2, with PyTorch&apos;s own CUDA code, allocator and operator host code. No values were computed; times come from a roofline model of the GPU.</source>
-        <translation>%1 在模拟的 %2 上运行：使用 PyTorch 自己的 CUDA 代码、分配器和算子的主机代码。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
-    </message>
-    <message>
         <source>%1 on</source>
         <translation>启用 %1</translation>
     </message>
@@ -262,10 +258,6 @@ Combine comparisons with and, or, not and parentheses.</source>
 可用 and、or、not 和括号组合多个比较。</translation>
     </message>
     <message>
-        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own. Times and the order of the addresses that the driver returns are modelled. Memory of other libraries is not included.</source>
-        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的。时间以及驱动返回的地址的次序为建模值。不包括其他库占用的显存。</translation>
-    </message>
-    <message>
         <source>%1 ran on this GPU. Sizes and times are measured; categories come from PyTorch hooks.</source>
         <translation>%1 在此 GPU 上运行。大小和时间为实测；类别来自 PyTorch 钩子。</translation>
     </message>
@@ -280,6 +272,14 @@ Combine comparisons with and, or, not and parentheses.</source>
     <message>
         <source>You can open a part of the file: one device, one range of entries, or one time range.</source>
         <translation>可以打开文件的一部分：一个设备、一段条目或一段时间。</translation>
+    </message>
+    <message>
+        <source>This plan was not compared with a recording. The allocations and the allocator are PyTorch&apos;s own. Times are modelled, and so is the order in which the driver returns addresses. Memory of other libraries is not included.</source>
+        <translation>此规划未与录制比较。分配和分配器是 PyTorch 自己的。时间为建模值，驱动返回地址的次序也是建模的。不包括其他库占用的显存。</translation>
+    </message>
+    <message>
+        <source>%1 ran on an emulated %2, with PyTorch&apos;s own allocator and the host part of PyTorch&apos;s CUDA code and operators. No values were computed; times come from a roofline model of the GPU.</source>
+        <translation>%1 在模拟的 %2 上运行，使用 PyTorch 自己的分配器，以及 PyTorch 的 CUDA 代码和算子的主机部分。没有计算任何数值；时间来自 GPU 的 roofline 模型。</translation>
     </message>
 </context>
 <context>
@@ -743,14 +743,6 @@ Combine comparisons with and, or, not and parentheses.</source>
     <message>
         <source>Figure</source>
         <translation>数值</translation>
-    </message>
-    <message>
-        <source>Find all of this module</source>
-        <translation>查找此模块的全部</translation>
-    </message>
-    <message>
-        <source>Find all of this op</source>
-        <translation>查找此算子的全部</translation>
     </message>
     <message>
         <source>Find blocks made in this phase</source>
@@ -2713,10 +2705,6 @@ Combine comparisons with and, or, not and parentheses.</source>
         <translation>每层的注意力部分</translation>
     </message>
     <message>
-        <source>the basics model keeps its parameters in fp32</source>
-        <translation>基础模型的参数保持 fp32</translation>
-    </message>
-    <message>
         <source>the cache would have served the next request</source>
         <translation>缓存本可满足下一个请求</translation>
     </message>
@@ -3591,22 +3579,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the peer of the socket cannot be identified</source>
         <translation>无法识别套接字的对端</translation>
-    </message>
-    <message>
-        <source>the process with the imported modules cannot be reached</source>
-        <translation>无法连接已导入模块的进程</translation>
-    </message>
-    <message>
-        <source>the process with the imported modules does not answer</source>
-        <translation>已导入模块的进程没有应答</translation>
-    </message>
-    <message>
-        <source>the process with the imported modules refused the command</source>
-        <translation>已导入模块的进程拒绝了命令</translation>
-    </message>
-    <message>
-        <source>the process with the imported modules sent an invalid answer</source>
-        <translation>已导入模块的进程发送了无效应答</translation>
     </message>
     <message>
         <source>the program ended with status {}</source>
@@ -4617,10 +4589,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>其分配 {} 不存活</translation>
     </message>
     <message>
-        <source>its directory has fewer entries than stated</source>
-        <translation>其目录的条目少于声明的数量</translation>
-    </message>
-    <message>
         <source>its segment is not live</source>
         <translation>其段不存活</translation>
     </message>
@@ -5033,10 +5001,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>用户命名空间</translation>
     </message>
     <message>
-        <source>user namespace of the process with the imported modules</source>
-        <translation>已导入模块的进程的用户命名空间</translation>
-    </message>
-    <message>
         <source>{} read-only</source>
         <translation>只读的 {}</translation>
     </message>
@@ -5397,10 +5361,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>显式注意力为每个头保留一个“词元数 × 词元数”的分数矩阵；融合内核只保留输出和每行一个数，并在反向传播中重新计算分数。</translation>
     </message>
     <message>
-        <source>Find all with this name</source>
-        <translation>查找同名的全部</translation>
-    </message>
-    <message>
         <source>For a group: the age of its oldest block</source>
         <translation>对于分组：其中最早的块的存在时间</translation>
     </message>
@@ -5415,10 +5375,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>Lengths of batches</source>
         <translation>批次的长度</translation>
-    </message>
-    <message>
-        <source>Limit to a part of the GPU</source>
-        <translation>限制为 GPU 的一部分</translation>
     </message>
     <message>
         <source>Live at the end</source>
@@ -5513,10 +5469,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>子命令</translation>
     </message>
     <message>
-        <source>Saved activations are copied to pinned host memory in forward and back in backward. They use no GPU memory in between, but their bytes cross the bus twice.</source>
-        <translation>保存的激活值在前向中拷贝到锁页主机内存，在反向中拷回。其间不占显存，但其字节要两次经过总线。</translation>
-    </message>
-    <message>
         <source>Share of all bytes allocated at this time</source>
         <translation>占此刻全部已分配字节的比例</translation>
     </message>
@@ -5563,14 +5515,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>a kill signal (from another process, or because the system ran out of memory)</source>
         <translation>终止信号 SIGKILL（来自其他进程，或系统内存不足）</translation>
-    </message>
-    <message>
-        <source>a list of frames also contains {}</source>
-        <translation>栈帧列表还包含{}</translation>
-    </message>
-    <message>
-        <source>a list of traces also contains {}</source>
-        <translation>跟踪列表还包含{}</translation>
     </message>
     <message>
         <source>a memory timeline as HTML (export_memory_timeline(&quot;x.html&quot;)), which contains an image but no numbers. Export it with export_memory_timeline(&quot;x.raw.json.gz&quot;), or record a memory snapshot with torch.cuda.memory._record_memory_history(max_entries=100000)</source>
@@ -5957,10 +5901,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>没有读取“{}”的权限</translation>
     </message>
     <message>
-        <source>no request to the device followed</source>
-        <translation>之后没有向设备申请</translation>
-    </message>
-    <message>
         <source>no score matrices, with cuDNN&apos;s kernels</source>
         <translation>没有分数矩阵，使用 cuDNN 的内核</translation>
     </message>
@@ -6203,18 +6143,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the adapters have already frozen the weights</source>
         <translation>适配器已经冻结了权重</translation>
-    </message>
-    <message>
-        <source>the basics model computes attention with elementary operators</source>
-        <translation>基础模型用基本算子计算注意力</translation>
-    </message>
-    <message>
-        <source>the basics model&apos;s script has its own optimizer: set offload.optimizer=none</source>
-        <translation>基础模型的脚本自带优化器：请设 offload.optimizer=none</translation>
-    </message>
-    <message>
-        <source>the call that launched the next work began after the start of the gap</source>
-        <translation>启动下一项工作的调用在空闲开始之后才开始</translation>
     </message>
     <message>
         <source>the change to make in the program</source>
@@ -6467,10 +6395,6 @@ Without a command, opens the FILEs in the window.</source>
 vramscope: `vramscope{} --help` shows the usage</source>
         <translation>{}
 vramscope：`vramscope{} --help` 显示用法</translation>
-    </message>
-    <message>
-        <source>{} also contains {}</source>
-        <translation>{}还包含{}</translation>
     </message>
     <message>
         <source>{} are allocated; the reserved bytes are not known.</source>
@@ -8193,10 +8117,6 @@ first difference: event {} at {}
         <translation>本进程中另一个性能分析器正在使用 CUPTI</translation>
     </message>
     <message>
-        <source>blocks larger than the file&apos;s settings allow; their size is derived from the next block: {}</source>
-        <translation>大于文件设置所允许的块，其大小由下一个块推得：{}</translation>
-    </message>
-    <message>
         <source>busy</source>
         <translation>忙碌</translation>
     </message>
@@ -8537,10 +8457,6 @@ first difference: event {} at {}
         <translation>录制缓冲区已满：最早的条目已丢失</translation>
     </message>
     <message>
-        <source>the run&apos;s checkpointing.mode determines checkpointing</source>
-        <translation>梯度检查点由运行的 checkpointing.mode 决定</translation>
-    </message>
-    <message>
         <source>the run&apos;s configuration in the header cannot be used: {}</source>
         <translation>文件头中的运行配置无法使用：{}</translation>
     </message>
@@ -8575,10 +8491,6 @@ first difference: event {} at {}
     <message>
         <source>weights of diffusers models are read</source>
         <translation>会读取 diffusers 模型的权重</translation>
-    </message>
-    <message>
-        <source>weights without initial values are zeros, so their decompositions are not computed</source>
-        <translation>没有初始值的权重为零，因此不计算其分解</translation>
     </message>
     <message>
         <source>{:.1f} % of {} launches run known kernels</source>
@@ -8765,10 +8677,6 @@ first difference: event {} at {}
         <translation>适配器：相对全量训练的节省</translation>
     </message>
     <message>
-        <source>Changes to these caches are kept: {}.</source>
-        <translation>对这些缓存的更改会保留：{}。</translation>
-    </message>
-    <message>
         <source>Formulas, compared with a plan of the same run.</source>
         <translation>公式，与同一运行的规划对比。</translation>
     </message>
@@ -8939,10 +8847,6 @@ first difference: event {} at {}
     <message>
         <source>installing {}=={} with pip into {}</source>
         <translation>正在用 pip 安装 {}=={} 到 {}</translation>
-    </message>
-    <message>
-        <source>its directory lies outside the file</source>
-        <translation>其目录位于文件之外</translation>
     </message>
     <message>
         <source>last op before it was freed</source>
@@ -9249,10 +9153,6 @@ first difference: event {} at {}
         <translation>由于显存已满，分配器清空了缓存{}。</translation>
     </message>
     <message>
-        <source>a field is missing; choose from {}</source>
-        <translation>缺少一个字段；可选 {}</translation>
-    </message>
-    <message>
         <source>empty_cache() was called {}.</source>
         <translation>empty_cache() 被调用{}。</translation>
     </message>
@@ -9445,10 +9345,6 @@ first difference: event {} at {}
     <message>
         <source>Too many open files</source>
         <translation>打开的文件过多</translation>
-    </message>
-    <message>
-        <source>Trainer calls the model itself</source>
-        <translation>Trainer 自行调用模型</translation>
     </message>
     <message>
         <source>Trainer does not evaluate</source>
@@ -10069,10 +9965,6 @@ first difference: event {} at {}
         <translation>条形的顺序，如 precision,lora；未列出的排在最后</translation>
     </message>
     <message>
-        <source>order: no optimizer step or zero_grad, so one pass is one step</source>
-        <translation>顺序：没有优化器步或 zero_grad，因此一遍即为一步</translation>
-    </message>
-    <message>
         <source>pipeline stage, counted from 0</source>
         <translation>流水线阶段，从 0 数起</translation>
     </message>
@@ -10087,10 +9979,6 @@ first difference: event {} at {}
     <message>
         <source>scale of the window and of --screenshot: pixels per point</source>
         <translation>窗口和 --screenshot 的缩放：每点像素数</translation>
-    </message>
-    <message>
-        <source>the layouts do not match the kinds of the rows</source>
-        <translation>布局与各行的种类不符</translation>
     </message>
     <message>
         <source>the output layer&apos;s input and weights in 16 bits</source>
@@ -11265,20 +11153,12 @@ first difference: event {} at {}
         <translation>CUPTI 的 {} 条记录无效</translation>
     </message>
     <message>
-        <source>{} that {} showed (rounded)</source>
-        <translation>{1} 显示的 {0}（取整）</translation>
-    </message>
-    <message>
         <source>{} up to {}</source>
         <translation>{}，最长 {}</translation>
     </message>
     <message>
         <source>{}, ECC on</source>
         <translation>{}，ECC 开启</translation>
-    </message>
-    <message>
-        <source>{}, in a log whose address was not kept</source>
-        <translation>{}（见一份未保留地址的日志）</translation>
     </message>
     <message>
         <source>{}, {} pool, stream {}{}{}</source>
@@ -11463,10 +11343,6 @@ first difference: event {} at {}
         <translation>大于请求</translation>
     </message>
     <message>
-        <source>measured on such a GPU</source>
-        <translation>在此类 GPU 上实测</translation>
-    </message>
-    <message>
         <source>memory bandwidth in bytes per second (&quot;1008e9&quot;); replaces the value in the device table</source>
         <translation>显存带宽，字节每秒（&quot;1008e9&quot;）；代替设备表中的值</translation>
     </message>
@@ -11487,18 +11363,10 @@ first difference: event {} at {}
         <translation>model：{} 是文件名。请用 --model FILE 给出模型的 config.json，或在窗口中打开。预设：{}</translation>
     </message>
     <message>
-        <source>more GPU memory if pinned</source>
-        <translation>锁页时多用的显存</translation>
-    </message>
-    <message>
         <source>no steps were found in this file
 </source>
         <translation>该文件中没有找到步
 </translation>
-    </message>
-    <message>
-        <source>no value was found for a setting that the publication does not state</source>
-        <translation>论文未给出的设置没有找到值</translation>
     </message>
     <message>
         <source>number of micro-batches into which the batch of an optimizer step is split; each has its own forward and backward pass</source>
@@ -11547,10 +11415,6 @@ first difference: event {} at {}
     <message>
         <source>the document does not state the sizes of the library&apos;s buckets</source>
         <translation>文中未说明库的桶大小</translation>
-    </message>
-    <message>
-        <source>the message states {} rows, but contains kinds for {}</source>
-        <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
     </message>
     <message>
         <source>the program&apos;s own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients</source>
@@ -12179,10 +12043,6 @@ replayed with {}{}{}
         <translation>按 transformers 版本的损失</translation>
     </message>
     <message>
-        <source>Loss of older transformers versions</source>
-        <translation>旧版 transformers 的损失</translation>
-    </message>
-    <message>
         <source>Maximum</source>
         <translation>最大值</translation>
     </message>
@@ -12357,10 +12217,6 @@ replayed with {}{}{}
         <translation>比较同一运行的规划 A 与录制 B：显示规划的误差，并比较分配和内核</translation>
     </message>
     <message>
-        <source>copied to the host in forward, and back in backward</source>
-        <translation>前向时拷贝到主机，反向时拷回</translation>
-    </message>
-    <message>
         <source>different rounding</source>
         <translation>舍入不同</translation>
     </message>
@@ -12425,24 +12281,12 @@ replayed with {}{}{}
         <translation>空闲总量</translation>
     </message>
     <message>
-        <source>from another memory model</source>
-        <translation>由另一个显存模型得出</translation>
-    </message>
-    <message>
-        <source>from another memory model; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
-        <translation>由另一个显存模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
-    </message>
-    <message>
         <source>gather next</source>
         <translation>收集下一层</translation>
     </message>
     <message>
         <source>generate.tokens supports Llama, Qwen2, Qwen3, Mistral, Mixtral, Phi, GPT-2, T5 and similar models; the caches of other models are not supported: set generate.tokens=0</source>
         <translation>generate.tokens 支持 Llama、Qwen2、Qwen3、Mistral、Mixtral、Phi、GPT-2、T5 及类似模型；不支持其他模型的缓存：请设 generate.tokens=0</translation>
-    </message>
-    <message>
-        <source>gls (GPU list), output of deviceQuery</source>
-        <translation>gls（GPU 列表），deviceQuery 的输出</translation>
     </message>
     <message>
         <source>half an additional forward</source>
@@ -12481,10 +12325,6 @@ replayed with {}{}{}
         <translation>释放前的最后一个算子</translation>
     </message>
     <message>
-        <source>less kept than with micro-batches of 4</source>
-        <translation>保留量的减少，相对于微批次 4</translation>
-    </message>
-    <message>
         <source>let agents plan programs. vramscope runs the code of these programs isolated from the user&apos;s files. The isolation protects against accidents, but not against malice</source>
         <translation>允许智能体规划程序。vramscope 会执行这些程序的代码，并与用户的文件隔离。隔离能防止意外，但不能防止恶意行为</translation>
     </message>
@@ -12503,10 +12343,6 @@ replayed with {}{}{}
     <message>
         <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because DoRA dequantizes the weights in each forward to measure their rows; use lora.kind=lora</source>
         <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重，因为 DoRA 每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
-    </message>
-    <message>
-        <source>more allocations if pinned</source>
-        <translation>锁页时多出的分配</translation>
     </message>
     <message>
         <source>moved in fp32, cast on the GPU</source>
@@ -12589,10 +12425,6 @@ replayed with {}{}{}
     <message>
         <source>replaying with each remedy</source>
         <translation>正在用各项改法重放</translation>
-    </message>
-    <message>
-        <source>resume is not supported for the basics model, whose script has its own optimizer; set resume.map_location=none</source>
-        <translation>基础模型不支持 resume，其脚本有自己的优化器；请设 resume.map_location=none</translation>
     </message>
     <message>
         <source>run the model under torch.no_grad() or torch.inference_mode()</source>
@@ -12755,10 +12587,6 @@ replayed with {}{}{}
         <translation>公开笔记中一个运行 Ollama 的系统的显存总量</translation>
     </message>
     <message>
-        <source>total memory that a public note states, driver {} (CUDA {}, whole MiB)</source>
-        <translation>公开笔记中的显存总量，驱动 {}（CUDA {}，整 MiB）</translation>
-    </message>
-    <message>
         <source>total memory that {} printed</source>
         <translation>{} 输出的显存总量</translation>
     </message>
@@ -12901,10 +12729,6 @@ replayed with {}{}{}
         <translation>{} 可以启动（版本 {}）</translation>
     </message>
     <message>
-        <source>{} that a public note states for such a system (rounded)</source>
-        <translation>公开笔记中此类系统的 {}（取整）</translation>
-    </message>
-    <message>
         <source>{} uses sdpa by default</source>
         <translation>{} 默认使用 sdpa</translation>
     </message>
@@ -12995,10 +12819,6 @@ replayed with {}{}{}
         <translation>不能只打开内存时间线的一部分；请打开整个文件</translation>
     </message>
     <message>
-        <source>allocation {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
-        <translation>分配 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
-    </message>
-    <message>
         <source>another vramscope process is removing LibTorch from {}; wait until it has finished, and try again</source>
         <translation>另一个 vramscope 进程正在从 {} 中删除 LibTorch；请等它完成后重试</translation>
     </message>
@@ -13011,24 +12831,12 @@ replayed with {}{}{}
         <translation>cuSPARSE：假定两个稀疏矩阵之和的元素数等于两个矩阵元素数的总和</translation>
     </message>
     <message>
-        <source>event {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
-        <translation>事件 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
-    </message>
-    <message>
         <source>gradient clipping is not detected</source>
         <translation>检测不到梯度裁剪</translation>
     </message>
     <message>
         <source>in the program&apos;s own training loop, no toggle can add the scaling that float16 gradients need; use bf16</source>
         <translation>在程序自己的训练循环中，没有开关能加上 float16 梯度所需的缩放；请使用 bf16</translation>
-    </message>
-    <message>
-        <source>its directory is not at the stated position</source>
-        <translation>其目录不在所声明的位置</translation>
-    </message>
-    <message>
-        <source>large checkpoints are written at full size</source>
-        <translation>大检查点按完整大小写入</translation>
     </message>
     <message>
         <source>library kernels are compiled</source>
@@ -13107,10 +12915,6 @@ replayed with {}{}{}
         <translation>请录制更少的步，或不录制调用栈和形状</translation>
     </message>
     <message>
-        <source>segment {} has {} bytes, more than any device has; no snapshot was written, because vramscope could not open it again</source>
-        <translation>段 {} 有 {} 字节，超过任何设备的容量；vramscope 将无法再次打开快照，因此没有写入</translation>
-    </message>
-    <message>
         <source>stack: a key-value cache is created or grows</source>
         <translation>调用栈：创建键值缓存或键值缓存增长</translation>
     </message>
@@ -13185,10 +12989,6 @@ replayed with {}{}{}
     <message>
         <source>the recording of memory is incomplete</source>
         <translation>显存记录不完整</translation>
-    </message>
-    <message>
-        <source>total_memory that PyTorch 2.11 (CUDA 13.0) returned with driver 580.159.04 (measured on such a GPU)</source>
-        <translation>PyTorch 2.11（CUDA 13.0）在驱动 580.159.04 下返回的 total_memory（在此类 GPU 上实测）</translation>
     </message>
     <message>
         <source>use_cache is for generation. In training, it keeps the keys and values of all layers in memory as long as the model&apos;s outputs exist</source>
@@ -13337,10 +13137,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation> 照此速度，再过 {:.0f} 步设备将被占满。</translation>
     </message>
     <message>
-        <source> On this GPU, segments can take up to {} ({}).</source>
-        <translation> 在此 GPU 上，段最多可占 {}（{}）。</translation>
-    </message>
-    <message>
         <source> The results of {} are valid {}.</source>
         <translation> {} 的结果{}。</translation>
     </message>
@@ -13397,16 +13193,8 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>“{}”已写入，但若计算机此时发生故障可能会丢失：{}</translation>
     </message>
     <message>
-        <source>(!) 8 GB is far more than what is kept: 24 inputs of 52.4e6 bytes each, and one layer of 1.05e9 bytes.</source>
-        <translation>(!) 8 GB 远多于所保留的内容：24 个 52.4e6 字节的输入和一个 1.05e9 字节的层。</translation>
-    </message>
-    <message>
         <source>(!) All eight published numbers equal the numbers of A2. With bf16 weights, autocast has nothing to cast, so this run is planned as A2. Mixed precision with fp32 master weights is A8, not this run.</source>
         <translation>(!) 八个发表值全部与 A2 的相同：权重为 bf16 时 autocast 没有可转换的内容，因此该运行按 A2 规划。它不是带 fp32 主权重的混合精度，那是 A8。</translation>
-    </message>
-    <message>
-        <source>(!) Subtracting 8.672 does not give the activations: forward keeps 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer&apos;s copy of every parameter. This copy determines the peak. &quot;Sequence 10&quot; is assumed to apply to both source and target, and the optimizer is assumed to be Adam with foreach.</source>
-        <translation>(!) 减去 8.672 得到的不是激活值：前向保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器对每个参数的副本，后者决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
     </message>
     <message>
         <source>(!) The claim is true only for activations. The peak is then in the optimizer&apos;s step, so it hardly changes.</source>
@@ -13533,18 +13321,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56 GB。在峰值处，这些字节并非全部与激活值同时在显存中。</translation>
     </message>
     <message>
-        <source>1.3 % more than the B300, because public notes state 279 GB for this GPU and 275 GB for the B300</source>
-        <translation>比 B300 多 1.3 %，因为公开笔记中此 GPU 为 279 GB，B300 为 275 GB</translation>
-    </message>
-    <message>
-        <source>1.75 / 6.30; both values are from another memory model</source>
-        <translation>1.75 / 6.30，由另一个显存模型得出</translation>
-    </message>
-    <message>
-        <source>11.06 / 18.68; both values are from another memory model</source>
-        <translation>11.06 / 18.68，由另一个显存模型得出</translation>
-    </message>
-    <message>
         <source>11.62 / 12.05; the share of the logits depends on the lengths of the samples</source>
         <translation>11.62 / 12.05；logits 所占的比例取决于样本的长度</translation>
     </message>
@@ -13553,20 +13329,8 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>12.17 / 19.26；样本的长度未知</translation>
     </message>
     <message>
-        <source>13.59 / 18.68; both values are from another memory model</source>
-        <translation>13.59 / 18.68，由另一个显存模型得出</translation>
-    </message>
-    <message>
         <source>16-bit weights halve the memory of parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
         <translation>16 位权重使参数、梯度和优化器状态减半。Autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
-    </message>
-    <message>
-        <source>17.04 / 18.68; both values are from another memory model</source>
-        <translation>17.04 / 18.68，由另一个显存模型得出</translation>
-    </message>
-    <message>
-        <source>1g.24gb: output of nvidia-smi mig -lgip for an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300). bigstack-oss/cubecos#312 states 23.12 GiB for this profile, and 46.50 GiB for 2g.48gb. 2g.48gb: from a log whose address was not kept. 4g.96gb: the whole card</source>
-        <translation>1g.24gb：RTX PRO 6000 Server 的 nvidia-smi mig -lgip 的输出（bottlerocket-os/bottlerocket-kernel-kit#300）。bigstack-oss/cubecos#312 中此配置为 23.12 GiB，2g.48gb 为 46.50 GiB。2g.48gb：取自一份未保留地址的日志。4g.96gb：整个 GPU</translation>
     </message>
     <message>
         <source>24 MB, quoted at second hand (TechPowerUp lists 50)</source>
@@ -13631,12 +13395,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>; {} are in holes between live blocks, and {} are cached.</source>
         <translation>；{} 在存活块之间的空洞中，{} 为缓存。</translation>
-    </message>
-    <message>
-        <source>; {} must include such a remainder)
-</source>
-        <translation>；其中 {} 个必定含有这样的余量）
-</translation>
     </message>
     <message>
         <source>; {}: planned {}, measured {}</source>
@@ -13815,10 +13573,6 @@ the run still runs out of memory.</source>
     <message>
         <source>Forward passes run without an autograd graph. Memory holds the weights, the activations of one layer at a time, and the logits.</source>
         <translation>没有计算图的前向：显存中有权重、一次一层的激活值，以及 logits。</translation>
-    </message>
-    <message>
-        <source>Free in the same segments</source>
-        <translation>同一段中的空闲</translation>
     </message>
     <message>
         <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product. int8 weights are dequantized only in backward, and int8 layers keep quantized inputs. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. The cast needs 2 more bytes for each of these weights, and makes hidden states fp32.</source>
@@ -14081,10 +13835,6 @@ the run still runs out of memory.</source>
         <translation>PyTorch 可使用的注意力内核。math 内核会存储注意力分数矩阵，其他内核不会</translation>
     </message>
     <message>
-        <source>The batch is 64 per GPU. (!) Most of the saving comes from checkpointing, not from sharding.</source>
-        <translation>每个 GPU 批大小 64。(!) 大部分节省来自检查点，而不是分片。</translation>
-    </message>
-    <message>
         <source>The document lacks this row. It separates the effect of autocast from the effects of checkpointing and LoRA.</source>
         <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
     </message>
@@ -14155,10 +13905,6 @@ the run still runs out of memory.</source>
     <message>
         <source>The recorded parameters occupy {}, which matches the parameters of {} in {}</source>
         <translation>录制的参数占用 {}，与 {}（{}）的参数相符</translation>
-    </message>
-    <message>
-        <source>The same program in plain PyTorch logged 26.79. The log says batch 32, but 45,000 images in 703 batches are 64 images per batch.</source>
-        <translation>用纯 PyTorch 写的同一程序记录为 26.79。日志称批大小为 32，但 45,000 张图像分成 703 个批时，每批为 64 张。</translation>
     </message>
     <message>
         <source>The snapshot does not record order or times, so there is no timeline.</source>
@@ -14237,10 +13983,6 @@ the run still runs out of memory.</source>
         <translation>shard.implementation=fsdp1 时，反向中提前收集一层，时机由 shard.backward_prefetch_at 指定；请设 shard.backward_prefetch=1</translation>
     </message>
     <message>
-        <source>With shard.implementation=fsdp1, gradients arrive at flat parameters, so hooks of single parameters are not called; set gradients.dtype=weights</source>
-        <translation>shard.implementation=fsdp1 时，梯度到达扁平参数，因此不会调用单个参数的钩子；请设 gradients.dtype=weights</translation>
-    </message>
-    <message>
         <source>With shard.implementation=fsdp1, load_state_dict gathers the model, which is not supported; set resume.map_location=none</source>
         <translation>shard.implementation=fsdp1 时，load_state_dict 会收集模型，不受支持；请设 resume.map_location=none</translation>
     </message>
@@ -14255,10 +13997,6 @@ the run still runs out of memory.</source>
     <message>
         <source>With shard.implementation=fsdp1, units are moved to the GPU one by one; set load=device</source>
         <translation>shard.implementation=fsdp1 时，单元逐个移动到 GPU；请设 load=device</translation>
-    </message>
-    <message>
-        <source>With shard.strategy=tensor, PyTorch refuses lists that mix split and unsplit parameters, and uses the loop by default; set optimizer.impl=loop</source>
-        <translation>shard.strategy=tensor 时，PyTorch 拒绝切分和未切分参数的混合列表，默认使用循环；请设 optimizer.impl=loop</translation>
     </message>
     <message>
         <source>With shard.strategy=tensor, PyTorch refuses to compute a common norm of split and unsplit gradients; set clip_grad_norm=0</source>
@@ -14781,10 +14519,6 @@ the run still runs out of memory.</source>
         <translation>峰值处，有两个或更多与 log_softmax 的结果同样大的张量存活</translation>
     </message>
     <message>
-        <source>attention over a packed row allocates as much as over one sequence of the row&apos;s length; the few bytes for the start positions of samples are not allocated</source>
-        <translation>打包行的注意力与长度等于该行的一个序列分配得一样多；不分配各样本的起始位置（几个字节）</translation>
-    </message>
-    <message>
         <source>attention scores are capped only with attention=eager, because SDPA does not support a cap</source>
         <translation>只有 attention=eager 会限制分数上限，因为 SDPA 没有上限</translation>
     </message>
@@ -14815,10 +14549,6 @@ the run still runs out of memory.</source>
     <message>
         <source>bf16 is 71.2 TFLOPS (142.4 with sparsity) in Table 3 of NVIDIA&apos;s RTX Blackwell GPU Architecture whitepaper, quoted at second hand and not checked again</source>
         <translation>NVIDIA RTX Blackwell GPU 架构白皮书的表 3 中 bf16 为 71.2 TFLOPS（稀疏 142.4），为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>bits of an embedding&apos;s moments in bitsandbytes&apos; 8-bit optimizer: 32, because transformers&apos; Trainer (4.52 and later) registers embeddings this way, or 8, as in bitsandbytes alone</source>
-        <translation>bitsandbytes 的 8 位优化器中嵌入的矩的位数：32，因为 transformers 的 Trainer（4.52 及以后）如此注册嵌入；或 8，与单独使用 bitsandbytes 时相同</translation>
     </message>
     <message>
         <source>bits per element of optimizer state. 16 is bfloat16. 8 and 4 are stored in blocks with a scale (see optimizer.library)</source>
@@ -15009,10 +14739,6 @@ the run still runs out of memory.</source>
         <translation>删除只在准备阶段需要的张量，或将其放在 CPU 上</translation>
     </message>
     <message>
-        <source>device {}: {} bytes were allocated before the first event and never freed. They are not shown, because the reserved memory falls below this size</source>
-        <translation>设备 {}：有 {} 字节在第一个事件之前分配且从未释放。它们不显示，因为预留显存曾降到此大小以下</translation>
-    </message>
-    <message>
         <source>deviceQuery with a driver for CUDA {}</source>
         <translation>deviceQuery，驱动用于 CUDA {}</translation>
     </message>
@@ -15049,10 +14775,6 @@ the run still runs out of memory.</source>
         <translation>训练后的评估：none（无）、grad（带计算图）或 no_grad（不带计算图）</translation>
     </message>
     <message>
-        <source>every --by reports the same time of the peak</source>
-        <translation>每个 --by 报告的峰值时间相同</translation>
-    </message>
-    <message>
         <source>every host is assumed to launch a kernel in 10 us. If a step waits for its host, it may take more or less time than planned</source>
         <translation>假定每台主机用 10 微秒启动一个内核。若一个步需要等待主机，其实际用时可能多于或少于规划</translation>
     </message>
@@ -15075,10 +14797,6 @@ the run still runs out of memory.</source>
     <message>
         <source>expected &quot;all&quot;, &quot;first-layer&quot;, &quot;last-layer&quot;, or a pattern over parameter names, such as &quot;*.mlp.*&quot;</source>
         <translation>应为 &quot;all&quot;、&quot;first-layer&quot;、&quot;last-layer&quot; 或参数名的模式，例如 &quot;*.mlp.*&quot;</translation>
-    </message>
-    <message>
-        <source>expected MEGABYTES:DIVISIONS, both powers of two. DIVISIONS may be 0 (off), and MEGABYTES may be &quot;&gt;&quot; (all sizes above the last row)</source>
-        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂。DIVISIONS 可为 0（关闭），MEGABYTES 可为 &quot;&gt;&quot;（最后一行以上的所有大小）</translation>
     </message>
     <message>
         <source>expected a list (&quot;400,1536,400&quot;) or ranges (&quot;256-1024&quot;) of lengths for at most 4096 successive micro-batches, each length from 1 to 1048576. If the value is empty, every length is seq</source>
@@ -15133,10 +14851,6 @@ the run still runs out of memory.</source>
         <translation>由其他数值得出</translation>
     </message>
     <message>
-        <source>for a GPU on which segments can take up to {} ({})</source>
-        <translation>按段最多可占 {} 的 GPU（{}）计算</translation>
-    </message>
-    <message>
         <source>for a GPU with {}. The file names no GPU, so this is the smallest size in the device table that holds the peak</source>
         <translation>按 {} 的 GPU 计算；文件没有写明 GPU，因此取设备表中能容纳峰值的最小者</translation>
     </message>
@@ -15147,14 +14861,6 @@ the run still runs out of memory.</source>
     <message>
         <source>for a program, `waterfall` needs at least one --toggle and the command of the program, for example: vramscope waterfall --toggle bf16 --toggle lora -- python train.py</source>
         <translation>对于程序，`waterfall` 至少需要一个 --toggle 和程序的命令，例如：vramscope waterfall --toggle bf16 --toggle lora -- python train.py</translation>
-    </message>
-    <message>
-        <source>for checkpointing.mode=budget: fraction of the bytes of a layer&apos;s matrix products and attention that are kept. The tensors that take longest to recompute are kept first</source>
-        <translation>用于 checkpointing.mode=budget：一层的矩阵乘和注意力的字节中保留的比例。重新计算最慢的张量优先保留</translation>
-    </message>
-    <message>
-        <source>for lora.placement=tower: the frozen trunk runs for each batch, or only in the first step. In the second case, the first step stores the outputs of the trunk&apos;s layers in host memory, and later steps represent later epochs</source>
-        <translation>用于 lora.placement=tower：冻结的主干对每个批次都运行，或只在第一步运行。后一种情况下，第一步将主干各层的输出存入主机内存，之后的步代表后续轮次</translation>
     </message>
     <message>
         <source>for loss=chunked: &quot;nothing&quot; recomputes a chunk&apos;s logits in backward. &quot;logits&quot; keeps the logits of all chunks, each with a compiled cross entropy that makes no fp32 copy (torchtune)</source>
@@ -15171,10 +14877,6 @@ the run still runs out of memory.</source>
     <message>
         <source>found {}{} in {}, but built-in models need torch {} built for CUDA 13</source>
         <translation>找到 {}{}（位于 {}），但内置模型需要为 CUDA 13 构建的 torch {}</translation>
-    </message>
-    <message>
-        <source>frame at byte {}: the frame states {} bytes ({} bytes decompressed), but the limit is {} bytes</source>
-        <translation>字节 {} 处的帧：该帧声明 {} 字节（解压后 {} 字节），但上限为 {} 字节</translation>
     </message>
     <message>
         <source>free memory in segments that also have live blocks</source>
@@ -15195,10 +14897,6 @@ the run still runs out of memory.</source>
     <message>
         <source>fsdp1: accumulate unsharded gradients in all micro-batches except the last (no_sync)</source>
         <translation>fsdp1：除最后一个之外，在所有微批次中累加未切分的梯度（no_sync）</translation>
-    </message>
-    <message>
-        <source>fsdp1: before the host gathers a unit, it waits until the weights of the unit before the previous one are freed (limit_all_gathers); &quot;false&quot;: no limit</source>
-        <translation>fsdp1：每次收集之前，主机等待前一个单元之前的那个单元的权重释放（limit_all_gathers）；false：不限制</translation>
     </message>
     <message>
         <source>fsdp1: number of groups of GPUs. Each group splits one copy of the model (HYBRID_SHARD). Gradients are scattered within a group and summed over the groups. 1: all GPUs form one group</source>
@@ -15227,10 +14925,6 @@ the run still runs out of memory.</source>
     <message>
         <source>galore.rank is not supported for sharded gradients, because a part of a gradient has other singular vectors than the whole gradient: use shard.strategy=ddp or shard.strategy=none</source>
         <translation>galore.rank 不支持切分的梯度，因为梯度的一部分与整个梯度的奇异向量不同：请用 shard.strategy=ddp 或 shard.strategy=none</translation>
-    </message>
-    <message>
-        <source>galore.rank is not supported for the basics model, whose script has its own optimizer: set galore.rank=0</source>
-        <translation>基础模型不支持 galore.rank，其脚本自带优化器：请设 galore.rank=0</translation>
     </message>
     <message>
         <source>galore.rank is not supported when a checkpoint is loaded, because GaLore&apos;s state can&apos;t be loaded: set resume.map_location=none</source>
@@ -15317,10 +15011,6 @@ the run still runs out of memory.</source>
         <translation>NVIDIA HGX B100 数据手册，稀疏速率减半，为转引，未再核对</translation>
     </message>
     <message>
-        <source>half of the total memory that was measured on modules of 8 GB, minus 130 MiB</source>
-        <translation>8 GB 模块实测总量的一半，减去 130 MiB</translation>
-    </message>
-    <message>
         <source>half of the {}{} of parameters, gradients and optimizer state, if these tensors are fp32</source>
         <translation>{}参数、梯度和优化器状态 {} 的一半（若这些张量为 fp32）</translation>
     </message>
@@ -15343,10 +15033,6 @@ the run still runs out of memory.</source>
     <message>
         <source>holes in the allocation&apos;s pool</source>
         <translation>该分配所在池中的空洞</translation>
-    </message>
-    <message>
-        <source>hooks are missing with this version of {}: {}</source>
-        <translation>此版本的 {} 缺少钩子：{}</translation>
     </message>
     <message>
         <source>host memory over the budget: needs {} (pinned and managed), {} more than the budget of {}
@@ -15507,10 +15193,6 @@ the run still runs out of memory.</source>
         <translation>早于录制的块保持原位。默认情况下，设置也应用于这些块</translation>
     </message>
     <message>
-        <source>left out of the replay&apos;s start state, because they are outside all segments or overlap other blocks: {}</source>
-        <translation>重放的起始状态中略去的块（位于所有段之外或与其他块重叠）：{}</translation>
-    </message>
-    <message>
         <source>lengths of successive micro-batches, such as &quot;400,1536,400&quot;, or a range from which lengths are drawn, such as &quot;256-1024&quot; (seq=LIST sets this). Empty: all micro-batches have the length seq</source>
         <translation>各微批次依次的长度，例如 &quot;400,1536,400&quot;，或从中抽取长度的范围，例如 &quot;256-1024&quot;（由 seq=LIST 设置）；留空：长度均为 seq</translation>
     </message>
@@ -15587,10 +15269,6 @@ the run still runs out of memory.</source>
         <translation>lora.trunk=cached 只支持规划，因为在实际运行中，第二轮的数据与第一轮不同；请用 backend=plan</translation>
     </message>
     <message>
-        <source>loss=chunked is not supported for the basics model, whose script computes its loss as a whole; set loss=full</source>
-        <translation>基础模型不支持 loss=chunked，其脚本整体计算损失；请设 loss=full</translation>
-    </message>
-    <message>
         <source>loss_path=upcast-in-model is not supported for GPT-2, which never converted its logits and computed the loss in their type; set loss_path=logits-cut</source>
         <translation>GPT-2 不支持 loss_path=upcast-in-model，因为它从不转换其 logits，而是以其类型计算损失；请设 loss_path=logits-cut</translation>
     </message>
@@ -15639,10 +15317,6 @@ the run still runs out of memory.</source>
         <translation>查询 NVML 时（{}）所有进程的显存减去本进程的显存。若没有其他进程，则为驱动自身的内存</translation>
     </message>
     <message>
-        <source>memory of the process according to NVML, without the allocator&apos;s reserved memory, during fp32 training with PyTorch 2.11 (CUDA 13.0) and driver 580.159.04 (measured on such a GPU)</source>
-        <translation>NVML 给出的该进程的显存，不含分配器的预留显存，PyTorch 2.11（CUDA 13.0）、驱动 580.159.04 的 fp32 训练期间（在此类 GPU 上实测）</translation>
-    </message>
-    <message>
         <source>memory opened from another process (CUDA IPC) is not counted as GPU memory of this process, and its values are unknown</source>
         <translation>从其他进程打开的显存（CUDA IPC）不计入本进程的显存，其值未知</translation>
     </message>
@@ -15677,14 +15351,6 @@ the run still runs out of memory.</source>
     <message>
         <source>momentum of SGD; with 0, SGD keeps no state</source>
         <translation>sgd 的动量；0 时没有状态</translation>
-    </message>
-    <message>
-        <source>multiprocessors as on the H100; memory in eighths, as in NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
-        <translation>多处理器同 H100，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
-    </message>
-    <message>
-        <source>multiprocessors in sevenths of the GPU; memory in eighths, as in NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
-        <translation>多处理器按七分之一，显存按 NVIDIA 的 MIG 用户指南的八分之一，再减 1.5 %</translation>
     </message>
     <message>
         <source>no category is negative at the end</source>
@@ -15931,10 +15597,6 @@ the run still runs out of memory.</source>
         <translation>规划未更改的程序失败：{}</translation>
     </message>
     <message>
-        <source>positions in a sparse tensor that were computed on the GPU are assumed to be distinct</source>
-        <translation>假定稀疏张量中在 GPU 上计算出的位置互不相同</translation>
-    </message>
-    <message>
         <source>prefix.tokens already freezes the weights: set trainable=all</source>
         <translation>prefix.tokens 已冻结权重：请设 trainable=all</translation>
     </message>
@@ -16031,10 +15693,6 @@ the run still runs out of memory.</source>
         <translation>以这么多可用于段的显存重放，例如 24GiB；或以某个 GPU 的显存减去其 CUDA 上下文。GPU 以 `vramscope devices` 中的名称、文件或属性给出</translation>
     </message>
     <message>
-        <source>replay, recorded settings; older blocks are allocated anew</source>
-        <translation>重放，录制时的设置；较早的块重新分配</translation>
-    </message>
-    <message>
         <source>requested bytes of the gradients before the last optimizer step</source>
         <translation>最后一次优化器步之前梯度的请求字节数</translation>
     </message>
@@ -16101,10 +15759,6 @@ the run still runs out of memory.</source>
     <message>
         <source>run a server of the Model Context Protocol for agents, on standard input and output</source>
         <translation>在标准输入和输出上为智能体运行 Model Context Protocol 服务器</translation>
-    </message>
-    <message>
-        <source>same as the RTX 6000 Ada, on which peer access was only reported with a modified driver (aikitoria/open-gpu-kernel-modules#38)</source>
-        <translation>与 RTX 6000 Ada 相同，其上只有修改过的驱动下支持对等访问的报告（aikitoria/open-gpu-kernel-modules#38）</translation>
     </message>
     <message>
         <source>samples grouped by length, padded to the longest</source>
@@ -16563,10 +16217,6 @@ the run still runs out of memory.</source>
         <translation>下一项工作在空闲之前已排队，或启动它的调用未记录</translation>
     </message>
     <message>
-        <source>the part of the reserved memory in blocks that tensors use</source>
-        <translation>预留显存中由张量使用的块</translation>
-    </message>
-    <message>
         <source>the parts of the device memory add up to the used memory</source>
         <translation>设备显存各部分之和等于已使用的显存</translation>
     </message>
@@ -16627,10 +16277,6 @@ the run still runs out of memory.</source>
         <translation>程序自行设置了 {}={}，结束时分配器采用此值</translation>
     </message>
     <message>
-        <source>the program sets {} of the optimizer&apos;s parameter groups afterwards</source>
-        <translation>程序随后设置了优化器参数组的 {}</translation>
-    </message>
-    <message>
         <source>the program trains a model other than the one that transformers created</source>
         <translation>程序训练的模型不是 transformers 创建的那个</translation>
     </message>
@@ -16641,10 +16287,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the program&apos;s hooks for a single saved tensor are not called, so the tensor stays as it was saved</source>
         <translation>程序为单个已保存张量注册的钩子不会被调用，因此该张量保持保存时的状态</translation>
-    </message>
-    <message>
-        <source>the program&apos;s own loop, if gradients of the previous step still exist in the next forward pass</source>
-        <translation>程序自己的循环，且在下一次前向传播时上一步的梯度仍存在</translation>
     </message>
     <message>
         <source>the program&apos;s recorded events are incomplete: {}</source>
@@ -16713,10 +16355,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the rows that `export --to memory-timeline` wrote add up to the totals of the original file</source>
         <translation>`export --to memory-timeline` 写出的各行之和等于原文件的总数</translation>
-    </message>
-    <message>
-        <source>the run ran out of memory, because an allocation of {} failed when {} was already reserved; at that time, the run needed {} in total (including {} for the CUDA context)</source>
-        <translation>运行时显存不足，因为在已预留 {1} 时分配 {0} 失败；当时运行共需要 {2}（其中 CUDA 上下文 {3}）</translation>
     </message>
     <message>
         <source>the same training at lower precision</source>
@@ -16869,10 +16507,6 @@ the run still runs out of memory.</source>
         <translation>此设置需要 GPU 的显存大小，但文件没有说明</translation>
     </message>
     <message>
-        <source>this shard.strategy is not supported for the basics model, whose script has its own optimizer; use shard.strategy=ddp</source>
-        <translation>基础模型不支持此 shard.strategy，其脚本自带优化器；请用 shard.strategy=ddp</translation>
-    </message>
-    <message>
         <source>tinygrad&apos;s open-gpu-kernel-modules, issue 28: RTX 4090 and 4060 Ti, before the project changed the driver</source>
         <translation>open-gpu-kernel-modules（tinygrad）28：RTX 4090 和 4060 Ti，在该项目修改驱动之前</translation>
     </message>
@@ -16983,10 +16617,6 @@ the run still runs out of memory.</source>
     <message>
         <source>two moments for each trained element, in the element&apos;s type</source>
         <translation>每个可训练元素两个矩，类型与其相同</translation>
-    </message>
-    <message>
-        <source>two moments; the step makes two temporaries of the weights&apos; size, where current versions make one</source>
-        <translation>两个矩，优化器步中还有两份权重大小的临时张量，而当前版本只需一份</translation>
     </message>
     <message>
         <source>two plans of the run are equal</source>
@@ -17249,14 +16879,6 @@ the run still runs out of memory.</source>
         <translation>{} = {}（{}）：论文未给出此值。它由已发表的 {}（{}）计算得出，并用于所有其他实验</translation>
     </message>
     <message>
-        <source>{} [memory] event has no address (&quot;Addr&quot;), as in files before PyTorch 1.11, so earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同，因此更早的显存不显示</translation>
-    </message>
-    <message>
-        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11. Totals are right, but each free is assigned to the latest block of its size, and earlier memory is not shown</source>
-        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同。总量正确，但每次释放都归于同样大小的最新的块，更早的显存不显示</translation>
-    </message>
-    <message>
         <source>{} after its last line, while the interpreter shut down; the recording is complete up to this point</source>
         <translation>{}：在最后一行之后、解释器关闭期间；在此之前的录制是完整的</translation>
     </message>
@@ -17323,10 +16945,6 @@ the run still runs out of memory.</source>
     <message>
         <source>{} is used without vramscope&apos;s hook</source>
         <translation>{} 在没有 vramscope 钩子的情况下使用</translation>
-    </message>
-    <message>
-        <source>{} layers hold {} of the {} of live activations. With checkpointing, the largest layer ({}) would keep all its blocks, and each other layer only its first block</source>
-        <translation>存活的激活值共 {2}，其中 {1} 由 {0} 层持有。使用检查点后，最大的层（{3}）保留其全部块，其他各层只保留其第一个块</translation>
     </message>
     <message>
         <source>{} long, memory {}; allocated {}, freed {}</source>
@@ -17515,10 +17133,6 @@ the run still runs out of memory.</source>
         <translation>{}；{}，尽管录制的地址处有 {} 空闲。某个设置（max_split_size_mb）禁止使用这段显存</translation>
     </message>
     <message>
-        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the block of the best fit may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
-        <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，最佳适配的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
-    </message>
-    <message>
         <source>{}; {}. In the replay, no memory is mapped at the recorded address</source>
         <translation>{}；{}。在重放中，录制的地址处没有映射显存</translation>
     </message>
@@ -17551,18 +17165,6 @@ the run still runs out of memory.</source>
         <translation>{}程序没有导入 torch，或启动程序时没有 vramscope 所需的环境变量（env -i、sudo、python -I 和 -E 会去掉它们）。vramscope 监视用 PyTorch 训练的 Python 程序。请用装有 PyTorch 的解释器运行此类程序</translation>
     </message>
     <message>
-        <source>{}the program&apos;s PyTorch {} is built for ROCm. Install the build for CUDA with `pip install torch` (it needs no GPU)</source>
-        <translation>{}程序的 PyTorch {} 是 ROCm 构建。请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
-    </message>
-    <message>
-        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch` (it needs a GPU)</source>
-        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建（需要 GPU）</translation>
-    </message>
-    <message>
-        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch` (it needs no GPU)</source>
-        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建（不需要 GPU）</translation>
-    </message>
-    <message>
         <source>{}the program&apos;s PyTorch {} is older than 2.0, the first version that records a memory history</source>
         <translation>{}程序的 PyTorch {} 早于 2.0，2.0 是首个可记录显存历史的版本</translation>
     </message>
@@ -17589,20 +17191,12 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
 </translation>
     </message>
     <message>
-        <source>  start state     {} of {} possible allocator states {} with the recording ({} older block{} may include a remainder that the allocator did not split off</source>
-        <translation>  起始状态        {1} 个可能的分配器状态中有 {0} 个与录制{2}（{3} 个较早的块可能含有分配器未切分的余量</translation>
-    </message>
-    <message>
         <source>&quot;dora&quot; trains the norms of the weight&apos;s rows separately from their directions. &quot;lora-fa&quot; does not train matrix A, which is applied to the input. &quot;rslora&quot; uses the scale alpha / sqrt(rank)</source>
         <translation>dora 将权重各行的范数与方向分开训练。lora-fa 不训练与输入相乘的矩阵 A。rslora 使用缩放 alpha / sqrt(rank)</translation>
     </message>
     <message>
         <source>(!) &quot;Parameters saved&quot; means saved memory divided by the size of a parameter. The document expands the abbreviation PEFT wrongly.</source>
         <translation>(!) “节省的参数”指节省的内存除以一个参数的大小。文中 PEFT 的全称有误。</translation>
-    </message>
-    <message>
-        <source>(!) From 3.3 GiB, the document subtracts 2.18 GiB, but this value still includes gradients and moments. The remaining 1.12 GiB are CUDA context, and hardly any activations. The document does not state length and generation settings. The plan is one forward pass of 10 tokens.</source>
-        <translation>(!) 文中从 3.3 GiB 中减去 2.18 GiB，而后者仍包含梯度和矩。剩下的 1.12 GiB 是 CUDA 上下文，几乎没有激活值。未给出长度和生成设置。规划的是 10 个词元的一次前向。</translation>
     </message>
     <message>
         <source>(!) Offloading to NVMe needs ZeRO stage 3, but the document&apos;s configuration file sets stage 2.</source>
@@ -17625,20 +17219,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>--order：没有名为“{}”的更改；更改有 {}</translation>
     </message>
     <message>
-        <source>--order: there is no change named &quot;{}&quot;; the run has no other changes</source>
-        <translation>--order：没有名为“{}”的更改；此运行没有其他更改</translation>
-    </message>
-    <message>
         <source>. The request needs {} more than is free or cached; {} of the {} reserved are in use.</source>
         <translation>。请求还需要比空闲和缓存的显存多 {0}；预留的 {2} 中有 {1} 在使用。</translation>
-    </message>
-    <message>
-        <source>1.223 GiB / 1.349 GiB in another memory model. The document has 3.12 GiB / 3.53 GiB: it subtracts static memory from the memory in use on the device</source>
-        <translation>1.223 GiB / 1.349 GiB，由另一个显存模型得出。文中为 3.12 GiB / 3.53 GiB：由设备上使用的显存减去静态显存得出</translation>
-    </message>
-    <message>
-        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Other profiles: the names are from public notes. The number of multiprocessors is computed in sevenths of the GPU, and the memory in eighths, as in NVIDIA&apos;s MIG user guide, minus 1.5 %</source>
-        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置：名称取自公开笔记，多处理器按 GPU 的七分之一计算。其显存按 NVIDIA 的 MIG 用户指南的八分之一计算，再减 1.5 %</translation>
     </message>
     <message>
         <source>; this result is unreliable, because a replay with the recorded settings does not reproduce the failure</source>
@@ -17669,20 +17251,12 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>微批次为 1，据称“再节省 75 %”</translation>
     </message>
     <message>
-        <source>Moments take one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; optimizers do not. For each tensor, torchao&apos;s compiled step temporarily makes both moments in fp32. This takes 8 bytes per element of the largest tensor. With 4 bits, the step also makes their codes as 64-bit numbers and takes 24 bytes per element in total, which can be more than what 4-bit moments save compared with 8-bit moments.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会对每个张量临时以 fp32 生成两个矩。这对最大的张量每元素占 8 字节。4 位时，该步还会以 64 位数生成其编码，每元素共占 24 字节，可能超过 4 位矩相对 8 位矩节省的量。</translation>
-    </message>
-    <message>
         <source>Not in the document: A7 with the output layer and the loss in 8 chunks</source>
         <translation>文中没有：A7，输出层和损失分为 8 块</translation>
     </message>
     <message>
         <source>Reduction of static memory by adapters</source>
         <translation>适配器使静态内存减少的量</translation>
-    </message>
-    <message>
-        <source>The document lists shape, type and device of every live tensor after garbage collection. Here, vramscope&apos;s leak finder examines six steps, each of which keeps its loss of 8 MiB.</source>
-        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。这里由 vramscope 的泄漏查找检查六个步，每个步保留其 8 MiB 的损失。</translation>
     </message>
     <message>
         <source>The loss is the same in all versions, but the copies of a decoder&apos;s logits differ. transformers 4.49 and later shift the labels by one and use all logits in fp32. Versions 4.46 to 4.48 also copy the fp32 logits without the last token, which takes another batch x seq x vocabulary x 4 bytes while the loss is computed. In earlier versions, the model itself converts its logits to fp32, so no 16-bit copy of the logits remains.</source>
@@ -17709,16 +17283,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>为每个选定的线性层训练两个小矩阵，冻结其他所有权重。只有这些小矩阵有梯度和优化器状态，冻结的层不保留输入。DoRA 还训练适配后权重每行的范数。每行只多一个数，但每次前向都会计算一个与权重同样大的 fp32 乘积。LoRA-FA 只训练矩阵 B。可训练的元素数减半，且不为适配器保留层的输入。</translation>
     </message>
     <message>
-        <source>With other settings, the replay also allocates the blocks that are older than the recording. The changes in these rows are relative to the row &quot;as recorded, but older blocks are allocated again&quot;. The changes in the row &quot;empty_cache()&quot; are relative to the recording itself.</source>
-        <translation>使用其他设置时，重放也会分配早于录制的块。这些行中的变化相对于“与录制相同，但较早的块重新分配”一行。“empty_cache()”一行中的变化相对于录制本身。</translation>
-    </message>
-    <message>
         <source>a number computed on the GPU is assumed to be {}, because the program compares this number and would otherwise fail</source>
         <translation>假定 GPU 上计算出的数为 {}，因为程序会比较该数，否则将失败</translation>
-    </message>
-    <message>
-        <source>a polling thread did not return to its wait in time. From then on, real time decides which GPU work this thread sees as completed, so memory can differ from plan to plan</source>
-        <translation>一个轮询线程没有及时回到等待。此后，由实际时间决定该线程看到哪些 GPU 工作已完成，因此各次规划的显存可能不同</translation>
     </message>
     <message>
         <source>a process is assumed to see 269 GB, the size that public notes give for the MIG profile 7g.269gb</source>
@@ -17735,10 +17301,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>a stage holds its layers, and the activations of the micro-batches that it has started. With n GPUs and m micro-batches, the ratio of idle time to work is (n - 1)/m</source>
         <translation>一个阶段持有其各层，以及已开始的微批次的激活值。有 n 个 GPU 和 m 个微批次时，空闲时间与工作时间之比为 (n - 1)/m</translation>
-    </message>
-    <message>
-        <source>a table of estimates, which states 8 GB. With a checkpoint of every layer, less is kept: 24 inputs of 52.4e6 bytes each, and one layer of 1.05e9 bytes. With a checkpoint every seven layers (see below), about 8 GB are kept</source>
-        <translation>一张估算表，其中为 8 GB。每层设检查点时保留得更少：24 个各 52.4e6 字节的输入，以及一个 1.05e9 字节的层。每七层一个检查点时（见下），约保留 8 GB</translation>
     </message>
     <message>
         <source>activations in pure fp16, as the document assumes</source>
@@ -17765,20 +17327,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>与录制相同，但较早的块重新分配</translation>
     </message>
     <message>
-        <source>asks the program that reads the file for a buffer</source>
-        <translation>向读取文件的程序索取缓冲区</translation>
-    </message>
-    <message>
-        <source>asks the program that reads the file for an object</source>
-        <translation>向读取文件的程序索取对象</translation>
-    </message>
-    <message>
         <source>at most the ratio of the document&apos;s values, 8 GB / 30 GB</source>
         <translation>不超过文中数值之比，8 GB / 30 GB</translation>
-    </message>
-    <message>
-        <source>at the peak, temporaries that have the sizes of gradients take at least 80 % of the bytes of the gradients</source>
-        <translation>峰值处，与梯度大小相同的临时张量至少占梯度字节数的 80 %</translation>
     </message>
     <message>
         <source>at the time with the most unused memory, reserved memory does not exceed its peak</source>
@@ -17811,10 +17361,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>calculated; under autocast, the fp32 master weights stay in memory</source>
         <translation>由计算得出；autocast 下 fp32 主权重仍在显存中</translation>
-    </message>
-    <message>
-        <source>call stacks: the added frames and stacks begin with numbers {} and {} instead of {} and {}</source>
-        <translation>调用栈：新增的帧和栈的编号从 {} 和 {} 开始，而不是从 {} 和 {} 开始</translation>
     </message>
     <message>
         <source>computed from the 1 PFLOP of fp4 with sparsity: bf16 has an eighth of this rate, and tf32 has half of the bf16 rate. Source: NVIDIA&apos;s DGX Spark data sheet, quoted at second hand and not checked again</source>
@@ -17861,36 +17407,12 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>释放 #{}，{} B{}</translation>
     </message>
     <message>
-        <source>free older block of {} B{}</source>
-        <translation>释放较早的 {} B 的块{}</translation>
-    </message>
-    <message>
         <source>from 30 to 15 GB with pure fp16</source>
         <translation>使用纯 fp16 时从 30 GB 降到 15 GB</translation>
     </message>
     <message>
-        <source>from another memory model, because the document shows only pictures</source>
-        <translation>由另一个显存模型得出，因为文中只有图</translation>
-    </message>
-    <message>
-        <source>from another memory model, because the document shows only pictures. That model leaves out the output (2 MiB)</source>
-        <translation>由另一个显存模型得出，因为文中只有图。该模型不含 2 MiB 的输出</translation>
-    </message>
-    <message>
-        <source>full training needs 4 x K elements, and training with adapters needs K + 4 x N elements</source>
-        <translation>全量训练需要 4 x K 个元素，使用适配器的训练需要 K + 4 x N 个元素</translation>
-    </message>
-    <message>
         <source>half of the NVL&apos;s rates with sparsity, which are 835 (tf32) and 1,671 (bf16) in NVIDIA&apos;s H200 data sheet (the version with 4.8 TB/s). The rates are quoted at second hand and not checked again</source>
         <translation>NVL 稀疏速率的一半；在 NVIDIA H200 数据手册（带宽为 4.8 TB/s 的版本）中，稀疏速率为 835（tf32）和 1,671（bf16）。速率为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>half of the {} of live activations and temporaries that autocast would compute in 16 bits, if these tensors are fp32 now{}</source>
-        <translation>若这些张量现为 fp32，则为 autocast 会以 16 位计算的存活激活值与临时张量（{}）的一半{}</translation>
-    </message>
-    <message>
-        <source>hooks are missing with this version of {}: the library might upload data, although a plan should upload nothing</source>
-        <translation>此版本的 {} 缺少钩子：该库可能会上传数据，而规划不应上传任何内容</translation>
     </message>
     <message>
         <source>ignored; a plan does not keep the attention weights of all layers as outputs of the model</source>
@@ -17909,14 +17431,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>保留的张量：两个归一化的输入、输出、均值和偏差；q、k、v 和注意力的输出；前馈层的输入和输出。激活函数保留 u 个张量：GELU 为 2，由多个算子计算 GELU 的 tanh 形式时为 5</translation>
     </message>
     <message>
-        <source>less kept than in full training</source>
-        <translation>比全量训练少的保留量</translation>
-    </message>
-    <message>
-        <source>less kept than with embedded adapters</source>
-        <translation>比嵌入式适配器少的保留量</translation>
-    </message>
-    <message>
         <source>less than on an A100, whose context takes 420 MiB (bare) to 500 MiB, because this GPU has half the SMs</source>
         <translation>小于 A100（其上下文为 420 MiB（空）到 500 MiB），因为此 GPU 的 SM 只有一半</translation>
     </message>
@@ -17929,18 +17443,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>梯度被投影的线性层。&quot;layers&quot;：模型各层中的全部线性层，如 transformers 对 Llama 等模型的 optim_target_modules=[&quot;attn&quot;, &quot;mlp&quot;]。&quot;all-linear&quot;：还包括未与嵌入绑定的输出层。其他值为线性层路径的一部分</translation>
     </message>
     <message>
-        <source>live over several steps: allocated where batches are made, or one of two or four blocks of equal size that could hold integers</source>
-        <translation>跨多步存活：在创建批次的地方分配，或为两个或四个大小相同、可能存放整数的块之一</translation>
-    </message>
-    <message>
-        <source>live over several steps: backward allocates no gradients, so for each parameter, one block of this size is the gradient</source>
-        <translation>跨多步存活：反向传播不分配梯度，因此每个参数有一个该大小的块是梯度</translation>
-    </message>
-    <message>
-        <source>live over several steps: for each gradient of this size, one block of this size is a parameter</source>
-        <translation>跨多步存活：该大小的每个梯度对应一个该大小的参数块</translation>
-    </message>
-    <message>
         <source>live over several steps: most of the model has no gradients, so this block is a frozen parameter</source>
         <translation>跨多步存活：模型的大部分没有梯度，因此该块是冻结的参数</translation>
     </message>
@@ -17951,10 +17453,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>live over several steps: there are more blocks of this size than gradients of this size; those that are not parameters are optimizer state</source>
         <translation>跨多步存活：该大小的块多于该大小的梯度；其中不是参数的块是优化器状态</translation>
-    </message>
-    <message>
-        <source>live over several steps: with this category, a replay of the first step places the block at its recorded address</source>
-        <translation>跨多步存活：采用此类别时，重放第一步会将该块放置在录制的地址</translation>
     </message>
     <message>
         <source>lora.placement=layer-parallel and lora.placement=tower require a model with a single stack of layers that process tokens. For torch.nn.Transformer, use a preset with built-in adapters</source>
@@ -18029,18 +17527,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>其他 rank 立即响应，其值与本 rank 相同。NCCL 自身的缓冲区为每个通道 4 MiB，两个邻居各 16 个通道</translation>
     </message>
     <message>
-        <source>pinned host memory is not shown. The file contains {} of it ({} bytes), {} in use ({} bytes), and {} of its history</source>
-        <translation>不显示锁页主机内存。文件包含其 {}（{} 字节）、使用中的 {}（{} 字节）和 {}历史</translation>
-    </message>
-    <message>
-        <source>read in a file browser</source>
-        <translation>在文件浏览器中读出</translation>
-    </message>
-    <message>
-        <source>read in a file browser; the file also contains the two pre-training heads</source>
-        <translation>在文件浏览器中读出；文件还包含两个预训练头</translation>
-    </message>
-    <message>
         <source>results of casts in the forward pass take at least 5 % of the peak; autocast did not make these casts</source>
         <translation>前向传播中类型转换的结果至少占峰值的 5 %；这些转换并非由 autocast 进行</translation>
     </message>
@@ -18109,16 +17595,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>文中未说明该库在 2023 年的预取和中转缓冲区的大小</translation>
     </message>
     <message>
-        <source>the document says that autocast&apos;s flag is set, but the published value is what this run needs without autocast. The length of the longest micro-batch, computed from each row separately, shows this. The other rows result in 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). This row results in a similar length only without autocast: 1545 tokens (A10). With autocast, it results in 1867 tokens. For LoRA with autocast, plans make the same allocations, one by one, as programs with transformers and PEFT (tests/oracle)</source>
-        <translation>文中称 autocast 的开关已打开，但发表的数值是此运行在没有 autocast 时所需的。由各行单独算出的最长微批次的长度说明了这一点。由其他各行得出 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。这一行只有在没有 autocast 时才得出相近的长度：1545 个词元（A10）；有 autocast 时为 1867 个词元。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
-    </message>
-    <message>
         <source>the leak finder names the loss that is kept</source>
         <translation>泄漏查找器指出被保留的损失</translation>
-    </message>
-    <message>
-        <source>the lower limit is the activations of one batch, according to another memory model. While the second batch replaces the first, the activations of both exist</source>
-        <translation>下限为另一个显存模型得出的一个批的激活值。第二个批取代第一个时，两者的激活值同时存在</translation>
     </message>
     <message>
         <source>the pickle refers to {} (object {}) a second time; a snapshot refers to such an object only once</source>
@@ -18143,14 +17621,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>the recorded, made and modelled bytes add up to the allocated memory</source>
         <translation>录制的、实际分配的和建模的字节数之和等于已分配显存</translation>
-    </message>
-    <message>
-        <source>the replay lacks the effect of {} of the file, because the kind of an entry is unknown or no block matches the entry</source>
-        <translation>重放缺少文件中 {} 的作用，因为条目的种类未知，或没有与条目匹配的块</translation>
-    </message>
-    <message>
-        <source>the same amount as on the GPU from which {} takes its missing values</source>
-        <translation>与为 {} 提供缺失数值的 GPU 相同的量</translation>
     </message>
     <message>
         <source>the tf32 rate equals the fp32 rate, and the bf16 rate is twice the fp32 rate, as stated for other GeForce cards of this generation</source>
@@ -18193,16 +17663,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>纯 fp16 的权重，如文中所假定</translation>
     </message>
     <message>
-        <source>weights without initial values have equal rows, which KMeans puts into one cluster; clusters of equal size are assumed instead</source>
-        <translation>没有初始值的权重各行相等，KMeans 会将其归入一个聚类；因此改为假定聚类大小相同</translation>
-    </message>
-    <message>
         <source>{0}, named {1} in the current run. The two kernels are matched by op and order</source>
         <translation>{0}，在当前运行中名为 {1}。这两个内核按算子和顺序匹配</translation>
-    </message>
-    <message>
-        <source>{} experiments: {} were run completely, {} were not run. Of the experiments with published values, {} of {} are within tolerance. Of the comparisons (orders and ratios), {} of {} hold. (If no value was published, the table shows the value of another model in parentheses.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有发表数值的实验：{}/{} 在容差内。比较（次序和比值）：{}/{} 成立。（若没有发表的数值，表中括号内为另一模型的数值。）</translation>
     </message>
     <message>
         <source>{} with {} reserved{}; the peak of reserved memory is at another time: {}</source>
@@ -18213,8 +17675,700 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>{}；{}。在重放中，录制的地址位于正在使用的块内（{}，{:#x}）。录制中该块可能更短，或者释放该块的事件可能缺失或过晚</translation>
     </message>
     <message>
-        <source>{}; {}. The recorded block is in the same free block, but begins {} after the address that the replay chose. The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
-        <translation>{}；{}。录制的块在同一空闲块内，但起点在重放所选地址之后 {} 处。录制中可能缺少前一个块，或前一个块比录制的更大</translation>
+        <source>  start state     not completely recorded: {} of {} possible states {} with the recording
+                  {} older block{} may include a remainder that the allocator did not split off</source>
+        <translation>  起始状态        未完整录制：{1} 个可能的状态中有 {0} 个与录制{2}
+                  {3} 个较早的块可能含有分配器未切分的余量</translation>
+    </message>
+    <message>
+        <source> On this GPU, PyTorch can reserve up to {} ({}).</source>
+        <translation> 在此 GPU 上，PyTorch 最多可预留 {}（{}）。</translation>
+    </message>
+    <message>
+        <source>(!) 8 GB is far more than what is kept, about 2.3 GB: 24 inputs of 52.4 MB each, and one layer of 1.05 GB.</source>
+        <translation>(!) 8 GB 远多于所保留的内容（约 2.3 GB）：24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层。</translation>
+    </message>
+    <message>
+        <source>(!) From 3.3 GiB, the document subtracts 2.18 GiB. But the 2.18 GiB still include gradients and moments. The remaining 1.12 GiB are almost only CUDA context, with hardly any activations. The document states neither the length nor the generation settings. The plan is one forward pass of 10 tokens.</source>
+        <translation>(!) 文中从 3.3 GiB 中减去 2.18 GiB。但这 2.18 GiB 仍包含梯度和矩。剩下的 1.12 GiB 几乎只是 CUDA 上下文，几乎没有激活值。文中既未给出长度，也未给出生成设置。规划的是 10 个词元的一次前向。</translation>
+    </message>
+    <message>
+        <source>(!) Most of the saving comes from checkpointing, not from sharding. The batch is 64 per GPU.</source>
+        <translation>(!) 大部分节省来自检查点，而不是分片。每个 GPU 批大小 64。</translation>
+    </message>
+    <message>
+        <source>(!) The document subtracts the 8.672 GiB of B4 (weights, gradients and optimizer state) from the memory in use. The difference is not the size of the activations: forward keeps only 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer&apos;s copy of every parameter. This copy determines the peak. &quot;Sequence 10&quot; is assumed to apply to both source and target, and the optimizer is assumed to be Adam with foreach.</source>
+        <translation>(!) 文中从使用的显存中减去 B4 的 8.672 GiB（权重、梯度和优化器状态）。所得之差不是激活值的大小：前向只保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器对每个参数的副本，后者决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
+    </message>
+    <message>
+        <source>--order: there is no change named &quot;{}&quot;; no changes remain to be ordered</source>
+        <translation>--order：没有名为“{}”的更改；没有剩余的更改可排序</translation>
+    </message>
+    <message>
+        <source>1.3 % more than the B300. Public notes state 279 GB for this GPU and 275 GB for the B300, which is 1.5 % more</source>
+        <translation>比 B300 多 1.3 %。公开笔记中此 GPU 为 279 GB，B300 为 275 GB，即多 1.5 %</translation>
+    </message>
+    <message>
+        <source>1.75 GiB / 6.30 GiB; both values are from a Python model of the program&apos;s memory</source>
+        <translation>1.75 GiB / 6.30 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>11.06 GiB / 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
+        <translation>11.06 GiB / 18.68 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>13.59 GiB / 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
+        <translation>13.59 GiB / 18.68 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>130 MiB less than half of the total memory that was measured on modules of 8 GB</source>
+        <translation>比 8 GB 模块实测总显存的一半少 130 MiB</translation>
+    </message>
+    <message>
+        <source>17.04 GiB / 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
+        <translation>17.04 GiB / 18.68 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Names of the other profiles: public notes. Their multiprocessors: sevenths of the GPU&apos;s number. Their memory: eighths of the GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
+        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置的名称：公开笔记。其多处理器：GPU 数量的七分之几。其显存：GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
+    </message>
+    <message>
+        <source>1g.24gb: from the output of nvidia-smi mig -lgip for an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300). 2g.48gb: from a log whose URL was not kept. 4g.96gb: the whole card. bigstack-oss/cubecos#312 states other values: 23.12 GiB for 1g.24gb, and 46.50 GiB for 2g.48gb</source>
+        <translation>1g.24gb：取自 RTX PRO 6000 Server 的 nvidia-smi mig -lgip 的输出（bottlerocket-os/bottlerocket-kernel-kit#300）。2g.48gb：取自一份未保留网址的日志。4g.96gb：整个 GPU。bigstack-oss/cubecos#312 给出其他数值：1g.24gb 为 23.12 GiB，2g.48gb 为 46.50 GiB</translation>
+    </message>
+    <message>
+        <source>; {} must include such a remainder
+</source>
+        <translation>；其中 {} 个必定含有这样的余量
+</translation>
+    </message>
+    <message>
+        <source>Activation memory budget of torch.compile</source>
+        <translation>torch.compile 的激活值显存预算</translation>
+    </message>
+    <message>
+        <source>Adapters only on the layers that peft chooses for this architecture, usually the query and value projections. They keep fewer activations than adapters on all linear layers</source>
+        <translation>只在 peft 为该架构选择的层上添加适配器，通常是查询和值投影。与在所有线性层上添加适配器相比，保留的激活值更少</translation>
+    </message>
+    <message>
+        <source>Batches of similar lengths</source>
+        <translation>长度相近的批次</translation>
+    </message>
+    <message>
+        <source>Compiled models keep at most this share of their activations for backward, and recompute the others</source>
+        <translation>编译后的模型最多为反向传播保留这一比例的激活值，其余的重新计算</translation>
+    </message>
+    <message>
+        <source>DeepSpeed ZeRO</source>
+        <translation>DeepSpeed ZeRO</translation>
+    </message>
+    <message>
+        <source>DoRA instead of full fine-tuning</source>
+        <translation>用 DoRA 代替全量微调</translation>
+    </message>
+    <message>
+        <source>During forward, saved activations are copied to pinned host memory. During backward, they are copied back. They use no GPU memory in between, but their bytes cross the bus twice.</source>
+        <translation>前向时，保存的激活值拷贝到锁页主机内存；反向时拷回。其间不占显存，但其字节要两次经过总线。</translation>
+    </message>
+    <message>
+        <source>Each GPU stores only its part of the parameters, gradients and optimizer state, and gathers the parameters of one block at a time</source>
+        <translation>每个 GPU 只存储自己那部分参数、梯度和优化器状态，每次只汇集一个块的参数</translation>
+    </message>
+    <message>
+        <source>Find activities of this module</source>
+        <translation>查找此模块的活动</translation>
+    </message>
+    <message>
+        <source>Find activities of this op</source>
+        <translation>查找此算子的活动</translation>
+    </message>
+    <message>
+        <source>Find activities with this name</source>
+        <translation>查找同名的活动</translation>
+    </message>
+    <message>
+        <source>Free memory in the same segments</source>
+        <translation>同一段中的空闲显存</translation>
+    </message>
+    <message>
+        <source>Fully sharded data parallel (FSDP)</source>
+        <translation>全分片数据并行（FSDP）</translation>
+    </message>
+    <message>
+        <source>Fused kernels store fewer intermediate tensors, and backward recomputes what is cheap to recompute. Compiling takes a minute or more</source>
+        <translation>融合内核存储的中间张量更少，反向传播会重新计算代价小的部分。编译需要一分钟或更久</translation>
+    </message>
+    <message>
+        <source>In the rows with other settings, the replay also allocates the blocks that are older than the recording. Changes in these rows are relative to the row &quot;as recorded, but older blocks are allocated again&quot;. Changes in the row &quot;empty_cache()&quot; are relative to the recording itself.</source>
+        <translation>在其他设置的各行中，重放也会分配早于录制的块。这些行中的变化相对于“与录制相同，但较早的块重新分配”一行。“empty_cache()”一行中的变化相对于录制本身。</translation>
+    </message>
+    <message>
+        <source>K parameters are frozen and N are added. Full training needs 4 x K elements, and training with adapters needs K + 4 x N elements</source>
+        <translation>K 个参数冻结，新增 N 个。全量训练需要 4 x K 个元素，使用适配器的训练需要 K + 4 x N 个元素</translation>
+    </message>
+    <message>
+        <source>Limit to a fraction of the GPU&apos;s memory</source>
+        <translation>限制为显存的一部分</translation>
+    </message>
+    <message>
+        <source>LoRA on the layers that peft chooses</source>
+        <translation>在 peft 选择的层上使用 LoRA</translation>
+    </message>
+    <message>
+        <source>Loss as in older transformers versions</source>
+        <translation>与旧版 transformers 相同的损失</translation>
+    </message>
+    <message>
+        <source>Moments take one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; optimizers do not. For each tensor, torchao&apos;s compiled step temporarily makes both moments in fp32. This takes 8 bytes per element of the largest tensor. With 4 bits, the step also makes the quantized values of both moments as 64-bit numbers. In total, this takes 24 bytes per element of the largest tensor, which can be more than the memory saved by 4-bit instead of 8-bit moments.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会对每个张量临时以 fp32 生成两个矩。这对最大的张量每元素占 8 字节。4 位时，该步还会以 64 位数生成两个矩的量化值。这样，最大的张量每元素共占 24 字节，可能超过用 4 位矩代替 8 位矩所节省的显存。</translation>
+    </message>
+    <message>
+        <source>Quantized base weights</source>
+        <translation>量化的基础权重</translation>
+    </message>
+    <message>
+        <source>Stage 2 divides the gradients and the optimizer state among the GPUs, stage 3 also the parameters</source>
+        <translation>阶段 2 把梯度和优化器状态分到各 GPU，阶段 3 还分参数</translation>
+    </message>
+    <message>
+        <source>The document lists shape, type and device of every live tensor after garbage collection. Here, vramscope&apos;s leak finder examines six steps. Each step keeps its loss, a tensor of 8 MiB.</source>
+        <translation>文中在垃圾回收后列出每个存活张量的形状、类型和设备。这里由 vramscope 的泄漏查找检查六个步。每个步保留其损失，即一个 8 MiB 的张量。</translation>
+    </message>
+    <message>
+        <source>The frozen weights of the base model are stored in 4 or 8 bits (bitsandbytes), as QLoRA does. Only adapters can be trained</source>
+        <translation>基础模型的冻结权重以 4 位或 8 位存储（bitsandbytes），与 QLoRA 相同。只能训练适配器</translation>
+    </message>
+    <message>
+        <source>The program&apos;s changes to these caches remain on disk: {}.</source>
+        <translation>程序对这些缓存的更改会留在磁盘上：{}。</translation>
+    </message>
+    <message>
+        <source>The same program in plain PyTorch logged 26.79 GB of reserved memory. The log states a batch of 32 images, but 45,000 images in 703 batches are 64 images per batch.</source>
+        <translation>用纯 PyTorch 写的同一程序记录的预留显存为 26.79 GB。日志称批大小为 32 张图像，但 45,000 张图像分成 703 个批时，每批为 64 张。</translation>
+    </message>
+    <message>
+        <source>Trainer, not a loop in the program, calls the model</source>
+        <translation>调用模型的是 Trainer，而不是程序中的循环</translation>
+    </message>
+    <message>
+        <source>TrainingArguments already has group_by_length=True</source>
+        <translation>TrainingArguments 已设置 group_by_length=True</translation>
+    </message>
+    <message>
+        <source>TrainingArguments already has torch_compile=True</source>
+        <translation>TrainingArguments 已设置 torch_compile=True</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, and models with a list of blocks of the same class</source>
+        <translation>TrainingArguments，以及含有同类块列表的模型</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, gradients.dtype=fp32 can&apos;t be used: its hooks belong to single parameters, but only flat parameters get gradients; set gradients.dtype=weights</source>
+        <translation>shard.implementation=fsdp1 时不能使用 gradients.dtype=fp32：其钩子属于单个参数，而只有扁平参数得到梯度；请设 gradients.dtype=weights</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, PyTorch&apos;s foreach and fused optimizers refuse lists that mix split and unsplit parameters, and PyTorch uses the loop by default; set optimizer.impl=loop</source>
+        <translation>shard.strategy=tensor 时，PyTorch 的 foreach 和 fused 优化器拒绝切分和未切分参数的混合列表，PyTorch 默认使用循环；请设 optimizer.impl=loop</translation>
+    </message>
+    <message>
+        <source>a field is missing; name one of these fields: {}</source>
+        <translation>缺少一个字段；请指定其中之一：{}</translation>
+    </message>
+    <message>
+        <source>a list of frames contains an item of another kind: {}</source>
+        <translation>栈帧列表包含其他种类的项：{}</translation>
+    </message>
+    <message>
+        <source>a list of traces contains an item of another kind: {}</source>
+        <translation>跟踪列表包含其他种类的项：{}</translation>
+    </message>
+    <message>
+        <source>a table of estimates, which states 8 GB. With a checkpoint of every layer, only about 2.3 GB are kept: 24 inputs of 52.4 MB each, and one layer of 1.05 GB. With a checkpoint every seven layers (see below), about 8 GB are kept</source>
+        <translation>一张估算表，其中为 8 GB。每层设检查点时只保留约 2.3 GB：24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层。每七层一个检查点时（见下），约保留 8 GB</translation>
+    </message>
+    <message>
+        <source>a thread that regularly checks whether GPU work has completed did not finish a check in time. From then on, real time decides which GPU work this thread sees as completed, so memory can differ from plan to plan</source>
+        <translation>一个定期检查 GPU 工作是否完成的线程没有及时完成一次检查。此后，由实际时间决定该线程看到哪些 GPU 工作已完成，因此各次规划的显存可能不同</translation>
+    </message>
+    <message>
+        <source>additional GPU memory with pin_memory</source>
+        <translation>使用 pin_memory 时额外的显存</translation>
+    </message>
+    <message>
+        <source>additional allocations with pin_memory</source>
+        <translation>使用 pin_memory 时额外的分配</translation>
+    </message>
+    <message>
+        <source>allocation {} has {} bytes, more than any device has. No snapshot was written, because vramscope would refuse to open it</source>
+        <translation>分配 {} 有 {} 字节，超过任何设备的容量。没有写入快照，因为 vramscope 会拒绝打开它</translation>
+    </message>
+    <message>
+        <source>at the peak, temporaries of the same sizes as gradients take at least 80 % as much memory as the gradients</source>
+        <translation>峰值处，与梯度大小相同的临时张量所占显存至少为梯度的 80 %</translation>
+    </message>
+    <message>
+        <source>attention over a packed row is planned like attention over one sequence of the same length. The few bytes for the start positions of the samples are left out</source>
+        <translation>打包行的注意力按同样长度的一个序列的注意力规划。各样本起始位置的几个字节略去</translation>
+    </message>
+    <message>
+        <source>bits per element of an embedding&apos;s moments in bitsandbytes&apos; 8-bit optimizer. &quot;32&quot;: as with transformers&apos; Trainer (4.52 and later), which registers embeddings in this way. &quot;8&quot;: as with bitsandbytes alone</source>
+        <translation>bitsandbytes 的 8 位优化器中嵌入的矩每元素的位数。&quot;32&quot;：与使用 transformers 的 Trainer（4.52 及以后）时相同，它如此注册嵌入。&quot;8&quot;：与单独使用 bitsandbytes 时相同</translation>
+    </message>
+    <message>
+        <source>blocks larger than the allocator settings in the file allow (each is assumed to extend to the next block): {}</source>
+        <translation>大于文件中分配器设置所允许的块（假定每块延伸到下一个块）：{}</translation>
+    </message>
+    <message>
+        <source>call stacks: the added frames begin with number {} instead of {}, and the added stacks begin with number {} instead of {}</source>
+        <translation>调用栈：新增的帧的编号从 {} 而不是 {} 开始，新增的栈的编号从 {} 而不是 {} 开始</translation>
+    </message>
+    <message>
+        <source>cannot connect to the process that keeps the imported modules</source>
+        <translation>无法连接保存已导入模块的进程</translation>
+    </message>
+    <message>
+        <source>copied to the host in forward, and copied back in backward</source>
+        <translation>前向时拷贝到主机，反向时拷回</translation>
+    </message>
+    <message>
+        <source>device {}: {} bytes were allocated before the first event and never freed. They are not shown, because at some point less memory than this is reserved</source>
+        <translation>设备 {}：有 {} 字节在第一个事件之前分配且从未释放。它们不显示，因为某一时刻的预留显存少于这一数量</translation>
+    </message>
+    <message>
+        <source>event {} has {} bytes, more than any device has. No snapshot was written, because vramscope would refuse to open it</source>
+        <translation>事件 {} 有 {} 字节，超过任何设备的容量。没有写入快照，因为 vramscope 会拒绝打开它</translation>
+    </message>
+    <message>
+        <source>expected MEGABYTES:DIVISIONS, both powers of two. DIVISIONS may also be 0 (off). MEGABYTES may also be &quot;&gt;&quot; (all sizes above that of the previous entry)</source>
+        <translation>应为 MEGABYTES:DIVISIONS，二者均为 2 的幂。DIVISIONS 也可为 0（关闭）。MEGABYTES 也可为 &quot;&gt;&quot;（大于前一项大小的所有大小）</translation>
+    </message>
+    <message>
+        <source>for a GPU on which PyTorch can reserve up to {} ({})</source>
+        <translation>按 PyTorch 最多可预留 {} 的 GPU（{}）计算</translation>
+    </message>
+    <message>
+        <source>for checkpointing.mode=budget: how much of the results of a layer&apos;s matrix products and attention is kept, as a fraction of their bytes. The tensors that take longest to recompute are kept first</source>
+        <translation>用于 checkpointing.mode=budget：一层的矩阵乘和注意力的结果保留多少，以其字节的比例表示。重新计算最慢的张量优先保留</translation>
+    </message>
+    <message>
+        <source>for lora.placement=tower: when the frozen trunk runs. &quot;runs&quot;: for each batch. &quot;cached&quot;: only in the first step, which stores the outputs of the trunk&apos;s layers in host memory. Later steps use the stored outputs, as in later epochs</source>
+        <translation>用于 lora.placement=tower：冻结的主干何时运行。&quot;runs&quot;：对每个批次都运行。&quot;cached&quot;：只在第一步运行，第一步将主干各层的输出存入主机内存。之后的步使用存下的输出，如同后续轮次</translation>
+    </message>
+    <message>
+        <source>frame at byte {}: according to its header, it has {} bytes ({} bytes decompressed). Neither size may exceed {} bytes</source>
+        <translation>字节 {} 处的帧：其头部声明 {} 字节（解压后 {} 字节）。两者均不得超过 {} 字节</translation>
+    </message>
+    <message>
+        <source>free of a block of {} B allocated earlier{}</source>
+        <translation>释放较早分配的 {} B 的块{}</translation>
+    </message>
+    <message>
+        <source>from a Python model of the program&apos;s memory</source>
+        <translation>由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>from a Python model of the program&apos;s memory, because the document shows only pictures</source>
+        <translation>由该程序显存的一个 Python 模型得出，因为文中只有图</translation>
+    </message>
+    <message>
+        <source>from a Python model of the program&apos;s memory, because the document shows only pictures. That model leaves out the output (2 MiB)</source>
+        <translation>由该程序显存的一个 Python 模型得出，因为文中只有图。该模型不含 2 MiB 的输出</translation>
+    </message>
+    <message>
+        <source>from a Python model of the program&apos;s memory; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
+        <translation>由该程序显存的一个 Python 模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
+    </message>
+    <message>
+        <source>fsdp1: &quot;true&quot; lets the host gather a unit only after the weights of the unit two places earlier are freed (limit_all_gathers); &quot;false&quot;: no limit</source>
+        <translation>fsdp1：&quot;true&quot; 时，主机在往前第二个单元的权重释放之后才收集一个单元（limit_all_gathers）；&quot;false&quot;：不限制</translation>
+    </message>
+    <message>
+        <source>galore.rank is not supported for the model &quot;basics&quot;, whose script has its own optimizer: set galore.rank=0</source>
+        <translation>模型 &quot;basics&quot; 不支持 galore.rank，其脚本自带优化器：请设 galore.rank=0</translation>
+    </message>
+    <message>
+        <source>half of the live activations and temporaries that autocast would compute in 16 bits ({}, assuming that they are fp32 now){}</source>
+        <translation>autocast 会以 16 位计算的存活激活值与临时张量（{}，假定现为 fp32）的一半{}</translation>
+    </message>
+    <message>
+        <source>if the positions in a sparse tensor were computed on the GPU, they are assumed to be distinct</source>
+        <translation>如果稀疏张量中的位置是在 GPU 上计算的，则假定它们互不相同</translation>
+    </message>
+    <message>
+        <source>ignored; the run&apos;s setting checkpointing.mode decides what is recomputed</source>
+        <translation>忽略；由运行的设置 checkpointing.mode 决定重算什么</translation>
+    </message>
+    <message>
+        <source>its central directory has fewer entries than stated</source>
+        <translation>其中央目录的条目少于声明的数量</translation>
+    </message>
+    <message>
+        <source>its central directory is not at the stated position</source>
+        <translation>其中央目录不在所声明的位置</translation>
+    </message>
+    <message>
+        <source>its central directory lies outside the file</source>
+        <translation>其中央目录位于文件之外</translation>
+    </message>
+    <message>
+        <source>large checkpoints take up their full size on disk</source>
+        <translation>大检查点在磁盘上占用其完整大小</translation>
+    </message>
+    <message>
+        <source>less memory kept than in full training</source>
+        <translation>比全量训练少的保留显存</translation>
+    </message>
+    <message>
+        <source>less memory kept than with embedded adapters</source>
+        <translation>比嵌入式适配器少的保留显存</translation>
+    </message>
+    <message>
+        <source>less memory kept than with micro-batches of 4</source>
+        <translation>比微批次为 4 时少的保留显存</translation>
+    </message>
+    <message>
+        <source>live over several steps: allocated where batches are made, or assumed to hold integers of a batch, because there are two or four blocks of this size</source>
+        <translation>跨多步存活：在创建批次的地方分配，或因为有两个或四个该大小的块而假定存放批次的整数</translation>
+    </message>
+    <message>
+        <source>live over several steps: as many blocks of this size are parameters as there are gradients of this size</source>
+        <translation>跨多步存活：该大小的块中，参数块的数量与该大小的梯度一样多</translation>
+    </message>
+    <message>
+        <source>live over several steps: backward allocates no gradients, so as many blocks of this size are gradients as there are parameters of this size</source>
+        <translation>跨多步存活：反向传播不分配梯度，因此该大小的块中，梯度块的数量与该大小的参数一样多</translation>
+    </message>
+    <message>
+        <source>live over several steps: the category determines when the first step allocates the block; only with this category does a replay of that step place the block at its recorded address</source>
+        <translation>跨多步存活：类别决定第一步何时分配该块；只有采用此类别时，重放第一步才会将该块放置在录制的地址</translation>
+    </message>
+    <message>
+        <source>loss=chunked is not supported for the model &quot;basics&quot;, whose script computes its loss as a whole; set loss=full</source>
+        <translation>模型 &quot;basics&quot; 不支持 loss=chunked，其脚本整体计算损失；请设 loss=full</translation>
+    </message>
+    <message>
+        <source>measured on this type of GPU</source>
+        <translation>在此型号的 GPU 上实测</translation>
+    </message>
+    <message>
+        <source>models created by transformers&apos; from_pretrained and trained with adapters</source>
+        <translation>由 transformers 的 from_pretrained 创建并用适配器训练的模型</translation>
+    </message>
+    <message>
+        <source>multiprocessors: sevenths of the GPU&apos;s number. Memory: eighths of the GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
+        <translation>多处理器：GPU 数量的七分之几。显存：GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
+    </message>
+    <message>
+        <source>multiprocessors: the same numbers as on the H100. Memory: eighths of the GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
+        <translation>多处理器：数量与 H100 相同。显存：GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
+    </message>
+    <message>
+        <source>nothing was requested from the device directly afterwards</source>
+        <translation>紧接其后没有向设备请求显存</translation>
+    </message>
+    <message>
+        <source>order: no optimizer step or zero_grad was found, so each forward and backward pass counts as one step</source>
+        <translation>顺序：没有找到优化器步或 zero_grad，因此每次前向和反向传播计为一步</translation>
+    </message>
+    <message>
+        <source>pinned host memory is not shown. Left out: {} ({} bytes), {} in use ({} bytes), and {} of the history</source>
+        <translation>不显示锁页主机内存。略去：{}（{} 字节）、使用中的 {}（{} 字节）和历史中的 {}</translation>
+    </message>
+    <message>
+        <source>process memory that NVML reports minus memory that PyTorch reserves, in fp32 training with PyTorch 2.11 (CUDA 13.0) and driver 580.159.04 (measured on this type of GPU)</source>
+        <translation>NVML 报告的进程显存减去 PyTorch 预留的显存，在 PyTorch 2.11（CUDA 13.0）、驱动 580.159.04 的 fp32 训练中（在此型号的 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>programs that use torch.compile</source>
+        <translation>使用 torch.compile 的程序</translation>
+    </message>
+    <message>
+        <source>refers to a buffer outside the file</source>
+        <translation>引用文件之外的缓冲区</translation>
+    </message>
+    <message>
+        <source>refers to an object outside the file</source>
+        <translation>引用文件之外的对象</translation>
+    </message>
+    <message>
+        <source>replay, recorded settings; blocks older than the recording are allocated again</source>
+        <translation>重放，录制时的设置；早于录制的块重新分配</translation>
+    </message>
+    <message>
+        <source>resume is not supported for the model &quot;basics&quot;, whose script has its own optimizer; set resume.map_location=none</source>
+        <translation>模型 &quot;basics&quot; 不支持 resume，其脚本自带优化器；请设 resume.map_location=none</translation>
+    </message>
+    <message>
+        <source>same as the RTX 6000 Ada, for which the only reports of peer access are with a modified driver (aikitoria/open-gpu-kernel-modules#38)</source>
+        <translation>与 RTX 6000 Ada 相同，其对等访问只有使用修改过的驱动的报告（aikitoria/open-gpu-kernel-modules#38）</translation>
+    </message>
+    <message>
+        <source>segment {} has {} bytes, more than any device has. No snapshot was written, because vramscope would refuse to open it</source>
+        <translation>段 {} 有 {} 字节，超过任何设备的容量。没有写入快照，因为 vramscope 会拒绝打开它</translation>
+    </message>
+    <message>
+        <source>thamada&apos;s GPU list (directory gls): output of deviceQuery</source>
+        <translation>thamada 的 GPU 列表（目录 gls）：deviceQuery 的输出</translation>
+    </message>
+    <message>
+        <source>the checkpoint is already quantized</source>
+        <translation>检查点已经量化</translation>
+    </message>
+    <message>
+        <source>the document says that autocast&apos;s flag is set, but the published value is what this run needs without autocast. Evidence: the length of the longest micro-batch was computed from each row separately. From the other rows, it is 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). From this row, it is similar only without autocast: 1545 tokens (A10). With autocast, it is 1867 tokens. For LoRA with autocast, plans make the same allocations, one by one, as programs that use transformers and PEFT (tests/oracle)</source>
+        <translation>文中称 autocast 的开关已打开，但发表的数值是此运行在没有 autocast 时所需的。证据：最长微批次的长度由各行分别算出。由其他各行得出 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。由这一行只有在没有 autocast 时才得出相近的长度：1545 个词元（A10）；有 autocast 时为 1867 个词元。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
+    </message>
+    <message>
+        <source>the host began to launch the next work only after the gap had begun</source>
+        <translation>空闲开始之后，主机才开始启动下一项工作</translation>
+    </message>
+    <message>
+        <source>the installed PyTorch version has no activation_memory_budget</source>
+        <translation>已安装的 PyTorch 版本没有 activation_memory_budget</translation>
+    </message>
+    <message>
+        <source>the installed transformers version has no TrainingArguments.torch_compile</source>
+        <translation>已安装的 transformers 版本没有 TrainingArguments.torch_compile</translation>
+    </message>
+    <message>
+        <source>the lower limit counts only the activations of one batch, according to a Python model of the program&apos;s memory. The value can be higher, because the activations of two batches exist while the second batch replaces the first</source>
+        <translation>下限只计入一个批的激活值，由该程序显存的一个 Python 模型得出。实际值可能更高，因为第二个批取代第一个时，两个批的激活值同时存在</translation>
+    </message>
+    <message>
+        <source>the message states {} rows, but contains the kinds of {} rows</source>
+        <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
+    </message>
+    <message>
+        <source>the model &quot;basics&quot; computes attention with elementary operators</source>
+        <translation>模型 &quot;basics&quot; 用基本算子计算注意力</translation>
+    </message>
+    <message>
+        <source>the model &quot;basics&quot; keeps its parameters in fp32</source>
+        <translation>模型 &quot;basics&quot; 的参数保持 fp32</translation>
+    </message>
+    <message>
+        <source>the model is already compiled</source>
+        <translation>模型已经编译</translation>
+    </message>
+    <message>
+        <source>the model is not created by transformers&apos; from_pretrained</source>
+        <translation>模型不是由 transformers 的 from_pretrained 创建的</translation>
+    </message>
+    <message>
+        <source>the number of rows of some kind differs from the number in its layout</source>
+        <translation>某个种类的行数与其布局中的数目不同</translation>
+    </message>
+    <message>
+        <source>the package deepspeed is not installed</source>
+        <translation>未安装软件包 deepspeed</translation>
+    </message>
+    <message>
+        <source>the part of the reserved memory that is in blocks used by tensors</source>
+        <translation>预留显存中位于张量使用的块内的部分</translation>
+    </message>
+    <message>
+        <source>the plan does not initialize weights: their rows are equal, and KMeans puts equal rows into one cluster. Clusters of equal size are assumed instead</source>
+        <translation>规划不初始化权重：其各行相等，KMeans 会将相等的行归入一个聚类。因此改为假定聚类大小相同</translation>
+    </message>
+    <message>
+        <source>the plan does not initialize weights: they are zeros, and their decompositions (SVD, QR and others) are not computed</source>
+        <translation>规划不初始化权重：权重为零，其分解（SVD、QR 等）不计算</translation>
+    </message>
+    <message>
+        <source>the process that keeps the imported modules does not answer</source>
+        <translation>保存已导入模块的进程没有应答</translation>
+    </message>
+    <message>
+        <source>the process that keeps the imported modules refused the command</source>
+        <translation>保存已导入模块的进程拒绝了命令</translation>
+    </message>
+    <message>
+        <source>the process that keeps the imported modules sent an invalid answer</source>
+        <translation>保存已导入模块的进程发送了无效应答</translation>
+    </message>
+    <message>
+        <source>the program already sets activation_memory_budget={}</source>
+        <translation>程序已设置 activation_memory_budget={}</translation>
+    </message>
+    <message>
+        <source>the program does not use torch.compile</source>
+        <translation>程序不使用 torch.compile</translation>
+    </message>
+    <message>
+        <source>the program removes {} afterwards</source>
+        <translation>程序之后移除了 {}</translation>
+    </message>
+    <message>
+        <source>the program runs as one process; start it with torchrun, or plan it with --ranks 2</source>
+        <translation>程序只有一个进程；请用 torchrun 启动，或用 --ranks 2 规划</translation>
+    </message>
+    <message>
+        <source>the program sets activation_memory_budget={} afterwards</source>
+        <translation>程序之后设置了 activation_memory_budget={}</translation>
+    </message>
+    <message>
+        <source>the program sets torch_compile=False afterwards</source>
+        <translation>程序之后设置了 torch_compile=False</translation>
+    </message>
+    <message>
+        <source>the program sets {} in the parameter groups of an optimizer that it has already created</source>
+        <translation>程序在已创建的优化器的参数组中设置了 {}</translation>
+    </message>
+    <message>
+        <source>the program trains all weights, but quantized weights cannot be trained; add adapters first, for example with lora</source>
+        <translation>程序训练所有权重，但量化的权重无法训练；请先添加适配器，例如使用 lora</translation>
+    </message>
+    <message>
+        <source>the program&apos;s own loop, if it keeps the gradients of a step during the next forward pass</source>
+        <translation>程序自己的循环，且在下一次前向传播期间保留上一步的梯度</translation>
+    </message>
+    <message>
+        <source>the publication does not state a setting, and no value could be computed for it</source>
+        <translation>论文未给出某个设置，且无法算出其值</translation>
+    </message>
+    <message>
+        <source>the published value was read in a file browser</source>
+        <translation>发表的数值是在文件浏览器中读出的</translation>
+    </message>
+    <message>
+        <source>the published value was read in a file browser; the file also contains the two pre-training heads</source>
+        <translation>发表的数值是在文件浏览器中读出的；文件还包含两个预训练头</translation>
+    </message>
+    <message>
+        <source>the reference is 1.223 GiB (this run) divided by 1.349 GiB (full training), both from a Python model of the program&apos;s memory. The document&apos;s values are 3.12 GiB and 3.53 GiB. They are the memory in use on the device minus static memory</source>
+        <translation>参考值为 1.223 GiB（此运行）除以 1.349 GiB（全量训练），均由该程序显存的一个 Python 模型得出。文中的值为 3.12 GiB 和 3.53 GiB，由设备上使用的显存减去静态显存得出</translation>
+    </message>
+    <message>
+        <source>the replay leaves out {} of the file, because the kind is unknown or no block matches</source>
+        <translation>重放略去文件中的 {}，因为种类未知，或没有匹配的块</translation>
+    </message>
+    <message>
+        <source>the replay leaves {} out of its start state (outside all segments, or overlapping other blocks)</source>
+        <translation>重放从起始状态中略去 {}（位于所有段之外，或与其他块重叠）</translation>
+    </message>
+    <message>
+        <source>the run ran out of memory, because an allocation of {} failed when {} was already reserved. With a segment for this allocation, the run needed {} in total at that time (including {} for the CUDA context)</source>
+        <translation>运行时显存不足，因为在已预留 {1} 时分配 {0} 失败。加上此分配所需的段，当时运行共需要 {2}（其中 CUDA 上下文 {3}）</translation>
+    </message>
+    <message>
+        <source>the same amount as on the GPU that supplies the missing figures of {}</source>
+        <translation>与为 {} 提供缺失数值的 GPU 相同的量</translation>
+    </message>
+    <message>
+        <source>the script of the model &quot;basics&quot; has its own optimizer: set offload.optimizer=none</source>
+        <translation>模型 &quot;basics&quot; 的脚本自带优化器：请设 offload.optimizer=none</translation>
+    </message>
+    <message>
+        <source>the time of the peak is the same for every value of --by</source>
+        <translation>对 --by 的每个值，峰值时间都相同</translation>
+    </message>
+    <message>
+        <source>this shard.strategy is not supported for the model &quot;basics&quot;, whose script has its own optimizer; use shard.strategy=ddp</source>
+        <translation>模型 &quot;basics&quot; 不支持此 shard.strategy，其脚本自带优化器；请用 shard.strategy=ddp</translation>
+    </message>
+    <message>
+        <source>torch.compile</source>
+        <translation>torch.compile</translation>
+    </message>
+    <message>
+        <source>total memory that a public note states for a system with driver {} and CUDA {}</source>
+        <translation>公开笔记中一个驱动为 {}、CUDA 为 {} 的系统的显存总量</translation>
+    </message>
+    <message>
+        <source>total_memory that PyTorch 2.11 (CUDA 13.0) returned with driver 580.159.04 (measured on this type of GPU)</source>
+        <translation>PyTorch 2.11（CUDA 13.0）在驱动 580.159.04 下返回的 total_memory（在此型号的 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer with several processes</source>
+        <translation>使用多个进程的 transformers Trainer</translation>
+    </message>
+    <message>
+        <source>two moments; the step makes two temporaries as large as all weights; current PyTorch versions make only one</source>
+        <translation>两个矩；优化器步产生两份与全部权重一样大的临时张量，而当前的 PyTorch 版本只产生一份</translation>
+    </message>
+    <message>
+        <source>user namespace of the process that keeps the imported modules</source>
+        <translation>保存已导入模块的进程的用户命名空间</translation>
+    </message>
+    <message>
+        <source>vramscope&apos;s hooks are missing with this version of {}: the library might send data to its server, although a plan should send nothing</source>
+        <translation>此版本的 {} 缺少 vramscope 的钩子：该库可能会向其服务器发送数据，而规划不应发送任何内容</translation>
+    </message>
+    <message>
+        <source>vramscope&apos;s hooks are missing with this version of {}: {}</source>
+        <translation>此版本的 {} 缺少 vramscope 的钩子：{}</translation>
+    </message>
+    <message>
+        <source>{} [memory] event has no address (&quot;Addr&quot;), as in files before PyTorch 1.11. Memory that was allocated before the recording is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同。录制之前分配的显存不显示</translation>
+    </message>
+    <message>
+        <source>{} [memory] events have no addresses (&quot;Addr&quot;), as in files before PyTorch 1.11. Totals are right, but each free is assigned to the latest block of its size, and memory that was allocated before the recording is not shown</source>
+        <translation>{} 个 [memory] 事件没有地址（&quot;Addr&quot;），与 PyTorch 1.11 之前的文件相同。总量正确，但每次释放都归于同样大小的最新的块，录制之前分配的显存不显示</translation>
+    </message>
+    <message>
+        <source>{} according to a public note about such a system (rounded)</source>
+        <translation>公开笔记中此类系统的 {}（取整）</translation>
+    </message>
+    <message>
+        <source>{} already quantizes the model</source>
+        <translation>{} 已对模型量化</translation>
+    </message>
+    <message>
+        <source>{} cannot quantize; only from_pretrained can</source>
+        <translation>{} 无法量化，只有 from_pretrained 可以</translation>
+    </message>
+    <message>
+        <source>{} contains an item of another kind: {}</source>
+        <translation>{}包含其他种类的项：{}</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} were run completely, {} were not run. {} of {} experiments with published values are within tolerance. {} of {} expected relations hold, such as that one run needs less memory than another. (If no value was published, the table shows in parentheses the value from a Python model of the program&apos;s memory.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有发表数值的实验：{}/{} 在容差内。预期的关系（例如一个运行比另一个占用更少的显存）：{}/{} 成立。（若没有发表的数值，表中括号内为该程序显存的一个 Python 模型的数值。）</translation>
+    </message>
+    <message>
+        <source>{} layers hold {} of the live activations ({} in total). With checkpointing, each layer would keep only its first block, except the layer that is being recomputed. This is assumed to be the largest layer ({}), which keeps all its blocks</source>
+        <translation>{} 层持有存活激活值中的 {}（共 {}）。使用检查点后，除正在重新计算的层外，每层只保留其第一个块。假定该层是最大的层（{}），它保留其全部块</translation>
+    </message>
+    <message>
+        <source>{}, as shown by {} (rounded)</source>
+        <translation>{1} 显示的 {0}（取整）</translation>
+    </message>
+    <message>
+        <source>{}, in a log whose URL was not kept</source>
+        <translation>{}（见一份未保留网址的日志）</translation>
+    </message>
+    <message>
+        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the best fit of the replay may still have been in use by another stream, or may have been a smaller block. Other settings may also have rounded the request differently</source>
+        <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，重放的最佳适配块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
+    </message>
+    <message>
+        <source>{}; {}. The recorded address is in the free block that the replay chose, but {} after the start of this block. The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
+        <translation>{}；{}。录制的地址在重放所选的空闲块内，但在该块起点之后 {} 处。录制中可能缺少前一个块，或前一个块比录制的更大</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for ROCm. Install the build for CUDA with `pip install torch`. Plans with this build need no GPU</source>
+        <translation>{}程序的 PyTorch {} 是 ROCm 构建。请用 `pip install torch` 安装 CUDA 构建。用此构建规划不需要 GPU</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch`. Plans with this build need no GPU</source>
+        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建。用此构建规划不需要 GPU</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch`. Recordings with this build need a GPU</source>
+        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建。用此构建录制需要 GPU</translation>
+    </message>
+    <message>
+        <source>peft has no default layers for {}; use lora</source>
+        <translation>peft 没有 {} 的默认层；请使用 lora</translation>
+    </message>
+    <message>
+        <source>Each batch has samples of similar lengths, so less memory is spent on padding. The longest batch may still be as long as before. The order of the samples changes</source>
+        <translation>每个批次的样本长度相近，因此填充占用的显存更少。最长的批次可能仍与之前一样长。样本的顺序会改变</translation>
+    </message>
+    <message>
+        <source>Like LoRA, but also trains the magnitude of each row of a weight. Needs more memory than LoRA</source>
+        <translation>与 LoRA 相似，但还训练权重每一行的幅度。比 LoRA 需要更多显存</translation>
     </message>
 </context>
 <context>
@@ -18935,8 +19089,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>论文没有给出所有的值。请选择“全部规划”：它先求出缺少的值。</translation>
     </message>
     <message>
-        <source>%1 of %2 experiments were run. %3 of %4 experiments with published values are within tolerance. %5 of %6 published comparisons (orders and ratios) hold.</source>
-        <translation>已运行 %2 个实验中的 %1 个。%4 个有发表数值的实验中 %3 个在容差内。%6 个发表的比较（次序和比例）中 %5 个成立。</translation>
+        <source>%1 of %2 experiments were run. %3 of %4 experiments with published values are within tolerance. %5 of %6 expected relations hold, such as that one run needs less memory than another.</source>
+        <translation>已运行 %2 个实验中的 %1 个。%4 个有发表数值的实验中 %3 个在容差内。%6 个预期的关系（例如一个运行比另一个占用更少的显存）中 %5 个成立。</translation>
     </message>
 </context>
 <context>
@@ -19186,7 +19340,7 @@ Remedy: %2</source>
         <translation>按调用点的空洞</translation>
     </message>
     <message>
-        <source>Go to the time at which the most reserved memory is unused</source>
+        <source>Go to the time at which unused reserved memory is largest</source>
         <translation>跳到未用预留显存最多的时刻</translation>
     </message>
 </context>
@@ -21281,10 +21435,6 @@ CUDA 内存快照或 Kineto 的 JSON，也可以是 .gz 或 .zst。</translation
         <translation>没有历史的快照没有时间线。请改用表格的筛选</translation>
     </message>
     <message>
-        <source>Filter the current table, or else the Allocations table</source>
-        <translation>筛选当前表格，否则筛选“分配”表格</translation>
-    </message>
-    <message>
         <source>Changes the theme, language, UI scale, motion and keys</source>
         <translation>更改主题、语言、界面缩放、动态效果和按键</translation>
     </message>
@@ -21331,6 +21481,10 @@ CUDA 内存快照或 Kineto 的 JSON，也可以是 .gz 或 .zst。</translation
     <message>
         <source>%1. If the file existed before, it is unchanged. Choose another location or free some disk space.</source>
         <translation>%1。如果文件原已存在，则未被改动。请选择其他位置或腾出磁盘空间。</translation>
+    </message>
+    <message>
+        <source>Filter the current table (default: Allocations)</source>
+        <translation>筛选当前表格（默认：“分配”）</translation>
     </message>
 </context>
 <context>
@@ -22118,16 +22272,16 @@ To write new notes, move the notes file away.</source>
         <translation>计算如何回收光标处的显存；没有光标时，针对峰值计算</translation>
     </message>
     <message>
-        <source>Compute how to reclaim memory at the time at which the most reserved memory is unused</source>
-        <translation>针对未用预留显存最多的时刻，计算如何回收显存</translation>
-    </message>
-    <message>
         <source>The results could not be computed: %1</source>
         <translation>无法计算结果：%1</translation>
     </message>
     <message>
         <source>%1: %2 Double-click a row with settings to try them on the What if page.</source>
         <translation>%1：%2 双击含有设置的行，即可在“假设分析”页面上试用。</translation>
+    </message>
+    <message>
+        <source>Compute how to reclaim memory at the time at which unused reserved memory is largest</source>
+        <translation>针对未用预留显存最多的时刻，计算如何回收显存</translation>
     </message>
 </context>
 <context>
@@ -22205,20 +22359,20 @@ To write new notes, move the notes file away.</source>
         <translation>打开一部分…</translation>
     </message>
     <message>
-        <source>You cannot switch the techniques of a recording.</source>
-        <translation>无法切换录制中的技术。</translation>
-    </message>
-    <message>
         <source>A snapshot without history cannot be replayed</source>
         <translation>没有历史的快照无法重放</translation>
     </message>
     <message>
-        <source>Makes the recording the baseline, and shows the settings of the run to plan</source>
-        <translation>将录制设为基线，并显示要规划的运行的设置</translation>
+        <source>Makes the recording the baseline, and shows the settings of a run that you can plan and compare</source>
+        <translation>将录制设为基线，并显示可规划并比较的运行的设置</translation>
     </message>
     <message>
-        <source>Planned on an emulated %1. The program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. To switch a technique, change the program itself.</source>
-        <translation>在模拟的 %1 上规划。程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。要切换技术，请修改程序本身。</translation>
+        <source>Planned on an emulated %1. The program ran with PyTorch&apos;s own CUDA code and allocator, but no kernel ran. To switch a technique on or off, change the program itself.</source>
+        <translation>在模拟的 %1 上规划。程序使用 PyTorch 自己的 CUDA 代码和分配器运行，但没有运行任何内核。要开启或关闭某项技术，请修改程序本身。</translation>
+    </message>
+    <message>
+        <source>You cannot switch techniques on or off in a recording.</source>
+        <translation>无法在录制中开启或关闭技术。</translation>
     </message>
 </context>
 <context>

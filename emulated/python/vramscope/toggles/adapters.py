@@ -84,7 +84,7 @@ class LoraAttention(Lora):
 @toggle
 class Dora(Lora):
     name, label, slow = "dora", "DoRA instead of full fine-tuning", True
-    explains = "Like LoRA, but the magnitude of each weight's rows is trained, too. It needs more memory than LoRA"
+    explains = "Like LoRA, but also trains the magnitude of each row of a weight. Needs more memory than LoRA"
     options, excludes = {"target_modules": "all-linear", "use_dora": True}, ("lora", "lora-attention")
 
 

@@ -71,7 +71,7 @@ class MicroBatch(Argument):
 @toggle
 class GroupByLength(Argument):
     name, label, changes, slow = "group-by-length", "Batches of similar lengths", ROUNDING, True
-    explains = "Each batch has samples of similar lengths, so less memory is spent on padding. The longest batch may stay as long as before. The order of the samples changes"
+    explains = "Each batch has samples of similar lengths, so less memory is spent on padding. The longest batch may still be as long as before. The order of the samples changes"
     needs = ("group_by_length",)
     reduces = {"Activation": 0.1, "Autograd detail": 0.1, "Temporary": 0.1}
 
