@@ -1,10 +1,11 @@
 """Measures how long a plan of a program takes from scratch, and after one of its files is saved.
 
-    python3 tests/bench/replan.py VRAMSCOPE -- python train.py ARGS...
+    python3 tests/bench/replan.py VRAMSCOPE [PLAN OPTIONS...] -- python train.py ARGS...
 
 Prints a row of a table: the seconds of the whole command (median of three), and the seconds from saving the program's
 file to the new figures of `plan --watch` (median of three). `plan --watch` plans in a fork of a process that has
-imported the packages. Needs no GPU; nothing else should run.
+imported the packages. For step_time.py, also prints the seconds of the same program under FakeTensorMode with
+MemTracker. Needs no GPU; nothing else should run.
 """
 import os
 import pathlib
@@ -15,14 +16,13 @@ import sys
 import time
 
 
-def cold(vramscope, program):
+def seconds(command):
     begun = time.monotonic()
-    subprocess.run([vramscope, "plan", "--json", *program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
     return time.monotonic() - begun
 
 
-def watched(vramscope, program):
-    script = next(pathlib.Path(word) for word in program[1:] if word.endswith(".py"))
+def watched(vramscope, script, program):
     watcher = subprocess.Popen([vramscope, "plan", "--watch", "--json", *program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         watcher.stdout.readline()
@@ -41,8 +41,13 @@ def watched(vramscope, program):
 
 def main():
     vramscope, program = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    from_scratch = statistics.median(cold(vramscope, program) for _ in range(3))
-    print(f"| {' '.join(program[2:])} | {from_scratch:.1f} s | {statistics.median(watched(vramscope, program)):.1f} s |")
+    command = program[program.index("--") + 1:]
+    script = next(pathlib.Path(word) for word in command if word.endswith(".py"))
+    times = [statistics.median(seconds([vramscope, "plan", "--json", *program]) for _ in range(3)),
+             statistics.median(watched(vramscope, script, program))]
+    if script.name == "step_time.py":
+        times.append(seconds([*command, "--fake"]))
+    print(f"| {' '.join(command[1:])} | {' | '.join(f'{time:.1f} s' for time in times)} |", flush=True)
 
 
 if __name__ == "__main__":
