@@ -1,10 +1,10 @@
 // Computes the memory that an NCCL communicator needs on each GPU, with the rules of NCCL's public
 // source (2.28: init.cc, channel.cc, transport/p2p.cc). NCCL searches the computer's links for the
-// best number of channels. This code does not search, and uses the numbers that NCCL reports for
+// best number of channels. This code does not search: it uses the numbers that NCCL reports for
 // each kind of board. Example:
 //
 //   const CommunicatorMemory memory = MemoryOfCommunicator(8, Peers::kNvlink, {});
-//   // between memory.least and memory.most; a plan takes memory.most
+//   // NCCL needs between memory.least and memory.most; a plan assumes memory.most
 //
 // Pure functions.
 #pragma once
@@ -15,13 +15,14 @@
 
 namespace vramscope::emulated::nccl {
 
-// NCCL_BUFFSIZE, NCCL_MIN_NCHANNELS (NCCL_MIN_CTAS), NCCL_MAX_NCHANNELS (NCCL_MAX_CTAS).
+// The values of NCCL's environment variables NCCL_BUFFSIZE, NCCL_MIN_NCHANNELS (or NCCL_MIN_CTAS)
+// and NCCL_MAX_NCHANNELS (or NCCL_MAX_CTAS).
 struct MemorySettings {
   uint64_t buffer_bytes = uint64_t{4} << 20;
   int min_channels = 1;
   int max_channels = 64;
 };
-// Invalid values are replaced by the defaults.
+// Reads the environment variables. Invalid values are replaced by the defaults above.
 MemorySettings MemorySettingsFromEnvironment();
 
 struct CommunicatorMemory {
@@ -31,7 +32,8 @@ struct CommunicatorMemory {
 CommunicatorMemory MemoryOfCommunicator(int ranks, Peers peers, const MemorySettings& settings);
 
 // The memory of NCCL's kernels, which the first communicator adds to the context. It was measured
-// on an H200 (driver 580.159.04, NCCL 2.28.9), and is used for GPUs without their own figure.
+// on an H200 (driver 580.159.04, NCCL 2.28.9). It is used for every GPU for which the device table
+// has no figure (ContextGrowth::nccl).
 inline constexpr uint64_t kKernelBytes = uint64_t{170} << 20;
 
 }  // namespace vramscope::emulated::nccl

@@ -1,4 +1,5 @@
-// Implements graphs that are created by capture or node by node, then instantiated and launched.
+// Implements CUDA graphs. They are created by capture or node by node, then instantiated and
+// launched.
 #include <cstdio>
 #include <cstring>
 #include <vector>
@@ -9,7 +10,7 @@
 namespace vramscope::emulated::runtime {
 namespace {
 
-// cudaGraphNodeType.
+// Returns the value of cudaGraphNodeType.
 int TypeOf(NodeKind kind) {
   switch (kind) {
     case NodeKind::kKernel:
@@ -32,7 +33,9 @@ int TypeOf(NodeKind kind) {
   return 5;
 }
 
-// Returns a list as CUDA does. If `nodes` is null, returns only its length.
+// Returns the list `all` as CUDA's functions do: *count is the length of the array `nodes`, and is
+// then set to the number of nodes returned. The rest of the array is set to null. If `nodes` is
+// null, only sets *count to the length of the list.
 Error GiveList(const std::vector<void*>& all, void** nodes, size_t* count) {
   if (count == nullptr) {
     return Done(Result::kInvalidValue);
@@ -287,7 +290,7 @@ Error cudaGraphDebugDotPrint(void* graph, const char* path, unsigned) {
 
 Error cudaUserObjectCreate(void** object, void*, void (*)(void*), unsigned, unsigned) {
   static char here;
-  *object = &here;  // its contents are valid until the process ends
+  *object = &here;  // the same handle for all user objects, which are never destroyed
   return Done(Result::kSuccess);
 }
 Error cudaUserObjectRetain(void*, unsigned) { return Done(Result::kSuccess); }

@@ -13,17 +13,17 @@ namespace {
 
 // The settings of the run that the formulas need.
 struct Settings {
-  double b = 0, s = 0;
-  double e_w = 4;  // bytes of a weight and of its gradient
-  double e = 4;    // bytes of an activation
+  double b = 0, s = 0;  // sequences of a micro-batch; tokens of a sequence
+  double e_w = 4;       // bytes of one weight, and of its gradient
+  double e = 4;         // bytes of one element of an activation
   bool autocast = false;
   bool frozen = false;  // some weights are not trained
   std::string_view attention, optimizer;
   std::string_view state_formula;
-  double state_bytes = 0;  // for each parameter
+  double state_bytes = 0;  // optimizer state of each parameter
   bool foreach = false;
   bool accumulates = false;
-  int segment = 0;  // layers between checkpoints; 0: none
+  int segment = 0;  // layers between checkpoints; 0: no checkpoints
 };
 
 Settings Read(const run::RunConfig& config) {
@@ -64,8 +64,8 @@ std::vector<LinearLayer> LinearLayers(const run::ModelConfig& m) {
           {"gate_proj", h, f}, {"up_proj", h, f}, {"down_proj", f, h}};
 }
 
-// Returns whether the target is a single layer, such as "layers.3.self_attn.q_proj". "q_proj", for
-// example, matches all layers.
+// Returns whether the target names a module of a single layer, such as "layers.3.self_attn.q_proj".
+// A target such as "q_proj" matches a module in every layer.
 bool NamesOneLayer(std::string_view target) {
   for (size_t i = 0; i < target.size(); ++i) {
     const bool digit = target[i] >= '0' && target[i] <= '9';
@@ -83,8 +83,7 @@ uint64_t BlockParameters(const WeightCount& count) {
 
 Line Made(std::string_view id, const Values& values, Planned planned = Planned::kNothing) {
   absl::StatusOr<Formula> formula = Evaluate(id, values);
-  // An error here is a bug. It means that arguments in this file do not match the table of
-  // formulas.
+  // An error here is a bug: the id or the values do not match the table of formulas.
   if (!formula.ok()) {
     Line line;
     line.formula.id = id;
@@ -122,7 +121,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
   const double norms =
       count.layers > 0 ? static_cast<double>(count.norm / (2 * count.layers + 1)) : 0;
   const double all = static_cast<double>(BlockParameters(count)) - 2 * norms;
-  w = std::max(w, all);  // `all` also counts biases
+  w = std::max(w, all);  // unlike the sum above, `all` also counts biases
   const bool gelu = m.family == run::Family::kGpt2;
   if (!gelu && s.autocast)
     return Made("block-swiglu-autocast",
@@ -148,7 +147,7 @@ Line BlockLine(const Settings& s, const run::ModelConfig& m) {
                              {"p", dropout}});
 }
 
-// Returns the formulas of all tensors that a forward pass and the loss keep for backward.
+// Returns formulas for all tensors that the forward pass and the loss keep for backward.
 Section Activations(const Settings& s, const run::ModelConfig& m) {
   Section section{.title = TEXT_MARK("Activations"), .note = {}, .lines = {}};
   if (m.family == run::Family::kBasics) {
@@ -201,8 +200,8 @@ double ValueOf(const Section& section, std::string_view id) {
   return 0;
 }
 
-// Returns a line for each time at which memory can be highest. The highest line is compared with
-// the plan's peak.
+// Returns a line for each point of a step at which memory can be highest. The line with the largest
+// value is compared with the plan's peak.
 Section Peaks(const Settings& s, const Section& kept, double weights, double gradients,
               double state) {
   Section peak{.title = TEXT_MARK("Peak: the largest of these values"), .note = {}, .lines = {}};
@@ -234,14 +233,13 @@ Section Peaks(const Settings& s, const Section& kept, double weights, double gra
   return peak;
 }
 
-// Returns the size of the KV cache for one sequence. If the run generates tokens, this is the
-// generated sequence.
+// Returns the size of the KV cache for one micro-batch of sequences. If the run generates tokens
+// with a cache, these tokens are part of the sequences.
 Section Inference(const Settings& s, const run::RunConfig& config, const run::ModelConfig& model) {
   Section section{.title = TEXT_MARK("Inference"), .note = {}, .lines = {}};
   const int64_t tokens = config.Integer("generate.tokens");
   const bool kept = tokens > 0 && !config.Is("generate.cache", "none");
-  // The last token has no keys and values. They would be computed only for a further
-  // token.
+  // The last generated token has no keys and values: only a further token would need them.
   const double length = kept ? s.s + static_cast<double>(tokens - 1) : s.s;
   // Under autocast, keys are fp32 (like the position embeddings) and values are 16-bit, so the
   // average is 3 bytes.

@@ -50,8 +50,9 @@ std::string Headline(const OutOfMemory& o) {
                     FormatBytes(o.missing), FormatBytes(o.allocated), FormatBytes(o.reserved));
 }
 
-// If `failure` is null, the event is a recorded failure. Otherwise it is a request of a plan that
-// continued past its limit, and `failure` is how the request fails in a replay.
+// Explains an out-of-memory event if `failure` is null. Otherwise, the event is an allocation of a
+// plan that continued after it had exceeded the GPU's memory. A replay under the GPU's limit fails
+// at this allocation, and `failure` states the memory at that point.
 OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
                     const replay::Replayed::Failure* failure = nullptr) {
   OutOfMemory o;
@@ -63,7 +64,7 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   const uint64_t rounded = allocator::RoundSize(o.asked, ConfOf(trace));
   o.needed = SegmentNeededAt(trace, event);
   o.site.stack = trace.events.StackOf(event);
-  // A plan granted the request, so the state before the request is used.
+  // If a plan granted the request, use the state before the request.
   const bool granted = trace.events.kind[event] == EventKind::kAlloc;
   const analysis::LiveSet live = analysis::LiveAt(trace, granted && event > 0 ? event - 1 : event);
   o.context = analysis::ContextAt(trace, event);
@@ -105,13 +106,15 @@ OutOfMemory Explain(const trace::Trace& trace, EventIndex event,
   return o;
 }
 
-// Returns whether the request fits after the allocator has released its cache. A plan that exceeds
-// the GPU's memory records an out-of-memory event and continues without releasing anything.
+// Returns whether the event is from a plan, and its request would fit after the allocator has
+// released its cache. A plan that exceeds the GPU's memory records an out-of-memory event and
+// continues without releasing anything.
 bool PassesOnceReleased(const trace::Trace& trace, const OutOfMemory& o) {
   return trace.info.backend == trace::Backend::kPlan && o.missing == 0 && o.device_free < o.needed;
 }
 
-// Replays the trace under the GPU's limit. Returns the first request that fails, or nullopt.
+// Replays the trace under the GPU's limit, which follows from the recorded event `noted`. Returns
+// the first request that fails, or nullopt.
 absl::StatusOr<std::optional<OutOfMemory>> FirstFailure(const trace::Trace& trace,
                                                         const OutOfMemory& noted,
                                                         const OutOfMemoryOptions& options) {

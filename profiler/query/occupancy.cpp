@@ -7,10 +7,10 @@
 namespace vramscope::query {
 namespace {
 
-constexpr int kCoarsest = 64;  // levels with fewer columns or rows are not halved
+constexpr int kCoarsest = 64;  // Add() makes no level with fewer columns or rows than this
 
-// Halves the number of cells in both directions. If a number is odd, the last row or column is
-// merged with itself.
+// Returns a level with half as many columns and rows, rounded up: each of its cells merges four
+// cells of `fine`. If the number of columns or rows is odd, the last one counts twice.
 OccupancyLevel Halved(const OccupancyLevel& fine) {
   OccupancyLevel out{.columns = (fine.columns + 1) / 2,
                      .rows = (fine.rows + 1) / 2,
@@ -55,8 +55,9 @@ const OccupancyLevel& OccupancyMap::LevelFor(double columns, double rows) const 
   const OccupancyLevel* best = nullptr;
   double best_score = 0;
   for (const OccupancyLevel& l : levels_) {
-    // Compares levels by the resolution of their coarser direction. Three quarters of the requested
-    // resolution suffice: among levels that have it, the one with the fewest cells is preferred.
+    // Divides the level's resolution by the requested one. The smaller of both directions'
+    // quotients counts. A quotient of 0.75 suffices: of several levels that have it, the one with
+    // the fewest cells is preferred.
     const double fine = std::min({0.75, l.columns / columns, l.rows / rows});
     const double cells = static_cast<double>(l.columns) * l.rows;
     const double score = fine + 1e-3 / std::log2(2 + cells);
@@ -77,7 +78,8 @@ std::vector<CellRange> CellRanges(double from, double to, int grid, int level) {
       out[static_cast<size_t>(i)] = {0, 0};  // outside the plane
       continue;
     }
-    // Takes the cells whose centre is in the range or, if there are none, the cell at its centre.
+    // Takes the level's cells whose centres are in [a, b) or, if there are none, the cell at the
+    // centre of [a, b).
     int begin = static_cast<int>(std::ceil(std::clamp(a, 0.0, level - 1.0) - 0.5));
     int end = static_cast<int>(std::ceil(std::clamp(b, 0.0, static_cast<double>(level)) - 0.5));
     if (end <= begin) {

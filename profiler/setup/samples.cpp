@@ -13,14 +13,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostSamples = 1000;  // limit for a folder that the user can choose
+// The number of files is limited, because $VRAMSCOPE_SAMPLES may be any folder.
+constexpr size_t kMostSamples = 1000;
 
 }  // namespace
 
 std::string SamplesFolder() {
   if (const char* set = std::getenv("VRAMSCOPE_SAMPLES"); set != nullptr) return set;
   const base::InstallPaths& own = base::OwnPaths();
-  // A build tree is build/PRESET within the source tree.
+  // In a build tree, the program is build/PRESET/bin/vramscope in the source tree.
   const fs::path folder = own.installed
                               ? own.share / "vramscope/samples"
                               : own.vramscope.parent_path() / "../../../resources/samples";

@@ -1,5 +1,6 @@
-// The basic types of a trace: kinds of events, categories, phases, strong ids. The values are part
-// of the file format (proto/FORMAT.md): add new ones at the end, never renumber.
+// The basic types of a trace: kinds of events, categories, phases, and ids of a distinct type for
+// each table. The enumerators' values are part of the file format (proto/FORMAT.md): add new ones
+// at the end, never renumber.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +12,24 @@ namespace vramscope::trace {
 enum class Backend : uint8_t { kPlan = 0, kCpu = 1, kCuda = 2, kImported = 3 };
 
 enum class EventKind : uint8_t {
-  kAlloc = 1,          // id: allocation; bytes, bytes_rounded, address, stream, pool, category (the
-                       // first), name (innermost op), module; detail: rule that inferred the
-                       // category, 0: set by the producer
+  kAlloc = 1,          // id: allocation; bytes, bytes_rounded, address, stream, pool; category: its
+                       // first category; name: innermost op; module; detail: the rule that inferred
+                       // the category, or 0 if the producer set it
   kFreeRequested = 2,  // id: allocation
   kFreeCompleted = 3,  // id: allocation
-  kRetag = 4,         // id: allocation; category: the new one; name: reason; detail: rule, as above
-  kSegmentAlloc = 5,  // id: segment; bytes, address, stream, pool, mempool; detail 1: expandable:
-                      // bytes are an address range, to which kSegmentMap maps memory
-  kSegmentFree = 6,   // id: segment
-  kSegmentMap = 7,    // id: segment, expandable; address, bytes, stream, pool
-  kSegmentUnmap = 8,  // fields as for kSegmentMap
-  kOutOfMemory = 9,   // bytes: requested; bytes_rounded: free on the device
-  kPhaseBegin = 10,   // detail: Phase; id: rule that inferred it, 0: set by the producer
+  kRetag = 4,          // id: allocation; category: the new one; name: reason; detail: as for kAlloc
+  kSegmentAlloc = 5,   // id: segment; bytes, address, stream, pool, mempool; detail: 1 if the
+                       // segment is expandable (`bytes` is then the size of an address range, to
+                       // which kSegmentMap maps memory)
+  kSegmentFree = 6,    // id: segment
+  kSegmentMap = 7,     // id: an expandable segment; address, bytes, stream, pool
+  kSegmentUnmap = 8,   // fields as for kSegmentMap
+  kOutOfMemory = 9,    // bytes: requested; bytes_rounded: free on the device
+  kPhaseBegin = 10,    // detail: Phase; id: the rule that inferred the phase, or 0 if the producer
+                       // set it
   kPhaseEnd = 11,
-  kStepBegin = 12,  // id: step, from 0; detail: rule that inferred it, 0: set by the producer
+  kStepBegin = 12,  // id: step, from 0; detail: the rule that inferred the step, or 0 if the
+                    // producer set it
   kStepEnd = 13,
   kMicroBatchBegin = 14,  // id: micro-batch within its step, from 0
   kMicroBatchEnd = 15,
@@ -35,13 +39,13 @@ enum class EventKind : uint8_t {
   kOpEnd = 19,
   // The values 20-24 were kernels, copies and driver allocations before version 4. They are
   // activities (activities.h) now.
-  kDeviceUsage = 25,      // bytes: used on the device; bytes_rounded: device's total
+  kDeviceUsage = 25,      // bytes: used on the device; bytes_rounded: total of the device
   kMarker = 26,           // name; see kMarker* below
   kAnnotationBegin = 27,  // name: a range that the program named; thread
   kAnnotationEnd = 28,
 };
 
-// Markers that delimit the training; the summary of a run reads them.
+// Names of the markers that delimit the training. The summary of a run reads these markers.
 inline constexpr std::string_view kMarkerTrainingBegin = "training_begin";
 inline constexpr std::string_view kMarkerTrainingEnd = "training_end";
 // In an imported recording: the events before this marker restate the segments and blocks that
@@ -98,7 +102,8 @@ std::string_view Name(Category);   // "Optimizer state"
 std::string_view Name(Phase);      // "forward"
 std::string_view Name(SliceKind);
 
-// A row number of one table. The tag makes it a compile error to use it with another table.
+// A row number of one table. Because of the tag, using the id of one table with another table is a
+// compile error.
 template <class Tag>
 struct Id {
   static constexpr uint32_t kNoneValue = std::numeric_limits<uint32_t>::max();
@@ -140,17 +145,19 @@ struct Event {
   StringId name;
   StringId module;
   StackId stack;  // call stack of an allocator event
-  // Allocator events of a recording have PyTorch's strings: the user metadata of torch.cuda.memory,
-  // and the compiled region ("0/0") that allocated.
+  // Two strings that PyTorch records with an allocator event: the user metadata set through
+  // torch.cuda.memory, and the compiled region ("0/0") that allocated. Only in recordings.
   StringId user_metadata;
   StringId compile_context;
-  uint32_t mempool = 0;  // private pool of a segment; its id's parts: first << 16 | second; 0: none
+  // Private pool of a segment; 0: none. PyTorch's id of a pool has two parts, which are stored as
+  // first << 16 | second.
+  uint32_t mempool = 0;
   uint64_t id = 0;
   uint64_t address = 0;
-  uint64_t bytes = 0;          // requested
-  uint64_t bytes_rounded = 0;  // size of the block
+  uint64_t bytes = 0;          // of an allocation: the requested size
+  uint64_t bytes_rounded = 0;  // of an allocation: the size of its block
   int64_t time_ns = 0;
-  uint64_t duration_ns = 0;  // duration of a kernel or copy in an older file (assembler.h)
+  uint64_t duration_ns = 0;  // of a kernel or copy in a file before version 4 (assembler.h)
 };
 
 }  // namespace vramscope::trace

@@ -1,6 +1,6 @@
 // Measures how long it takes to report an allocation and a free to the recorder, also from several
-// threads at the same time (BM_Tracker/threads:4). "event" is the time per event; a pair makes
-// three events.
+// threads at the same time (BM_Tracker/threads:4). The counter "event" is the time per event. An
+// allocation and its free make three events: the allocation, the free's request and its completion.
 #include <benchmark/benchmark.h>
 
 #include <atomic>

@@ -1,10 +1,10 @@
 """`vramscope explain` finds mistakes in a program's use of memory. Runs each case of
-programs/findings.py with its mistake, which must be found, and again without it, when no finding
-may be reported.
+programs/findings.py twice: with its mistake, which must be found, and without the mistake, when the
+finding of this case must not be reported.
 
     python3 findings_test.py VRAMSCOPE
 
-All cases run in forks of one process that has imported torch, like the one of `plan --watch`.
+All cases run in forks of one process that has imported torch. `plan --watch` starts this process.
 """
 import json
 import os

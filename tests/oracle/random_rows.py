@@ -1,12 +1,12 @@
-"""Random combinations of several techniques over all model families, for run.py --random N --seed
-S. run.py replaces a combination that vramscope refuses by another. Combinations that train.py cannot
-reproduce are not drawn. Models have few layers, of their real widths, so that many rows take little
-time."""
+"""Random combinations of several techniques over all model families, for `run.py --random N --seed S`.
+If vramscope refuses a combination, run.py draws another. Combinations that train.py cannot reproduce
+are not returned. Large models get fewer layers than in reality (of the real width), so that many rows
+take little time."""
 import random
 
 CAUSAL = "q_proj,v_proj", "q_proj,k_proj,v_proj,o_proj", "q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj"
-# For each model: its name, changes to its config.json, its type, the modules that adapters may
-# target, and patterns for training only a part of it.
+# For each model: its name, changes to its config.json, its type, lists of modules that adapters may
+# target, and patterns. Each pattern selects a part of the model to train.
 MODELS = [
     ("qwen2-0.5b", {"num_hidden_layers": 7}, "decoder", CAUSAL, ("*.q_proj.*", "*.layers.6.*", "*.layers.1.*")),
     ("llama-3.2-1b", {"num_hidden_layers": 4}, "decoder", CAUSAL, ("*.mlp.*", "*.layers.3.*")),
@@ -53,7 +53,7 @@ def checkpoint(draw, kind):
     if kind == "decoder":
         modes += ["ffn", "attention"]
     settings = {"checkpointing.mode": draw.choice(modes)}
-    if settings["checkpointing.mode"] == "attention":  # attention is called with keyword arguments
+    if settings["checkpointing.mode"] == "attention":  # reentrant checkpointing does not pass on keyword arguments, which attention needs
         settings["checkpointing.reentrant"] = "false"
     elif settings["checkpointing.mode"] not in ("selective", "budget"):
         settings["checkpointing.reentrant"] = draw.choice(["true", "false"])
@@ -89,7 +89,8 @@ def sharded(draw, kind):
 
 
 def techniques(draw, kind, targets, patterns, drawn):
-    """Draws and returns one more setting that is compatible with those already drawn."""
+    """Draws one technique that suits the kind of model, and returns its settings. Does not check whether
+    they are compatible with the settings `drawn` before: see goes_together()."""
     text, causal = kind != "vision" and kind != "torch", kind in ("decoder", "experts")
     found = [lambda: checkpoint(draw, kind), lambda: checkpoint(draw, kind), lambda: optimizer(draw), lambda: optimizer(draw),
              lambda: {"optimizer.in_backward": "true"}, lambda: {"offload.optimizer": "cpu"}, lambda: {"offload.activations": "cpu"},
@@ -148,7 +149,7 @@ def row(draw):
 
 
 def rows(seed):
-    """Generates rows endlessly."""
+    """Yields random rows without end."""
     draw = random.Random(seed)
     while True:
         made = row(draw)

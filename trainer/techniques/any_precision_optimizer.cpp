@@ -1,8 +1,8 @@
 // AdamW with both moments in bfloat16 for weights of any type, like llama-recipes'
 // AnyPrecisionAdamW. It calls PyTorch's operators for one parameter after another, without Kahan
 // summation. Two optimizers of similar names have other defaults: torchdistx's class keeps the
-// first moment in fp32, and transformers' optim="adamw_anyprecision" keeps both in fp32 (optim_args
-// momentum_dtype, variance_dtype).
+// first moment in fp32, and transformers' optim="adamw_anyprecision" keeps both in fp32 (unless
+// momentum_dtype and variance_dtype in optim_args change this).
 #include <torch/types.h>
 
 #include "trainer/capture/cancel.h"
@@ -15,7 +15,7 @@ namespace {
 constexpr double kBeta1 = 0.9, kBeta2 = 0.999, kEps = 1e-8;
 
 struct State {
-  at::Tensor step, moment, variance;  // step is on the host
+  at::Tensor step, moment, variance;  // `step` is a tensor on the host
 };
 
 class AnyPrecisionAdam final : public Optimizer {
@@ -27,7 +27,8 @@ class AnyPrecisionAdam final : public Optimizer {
 
   void Step() override {
     at::NoGradGuard no_grad;
-    at::Tensor deviation;  // a variable of the loop: keeps its tensor until the next parameter
+    // As in Python, this variable keeps its tensor until the next parameter replaces it.
+    at::Tensor deviation;
     for (size_t i = 0; i < parameters_.size(); ++i) {
       if (!parameters_[i].grad().defined()) continue;
       ThrowIfCancelled();

@@ -21,7 +21,8 @@ namespace {
 
 constexpr int kWidth = 560, kHeight = 380;
 
-// A key of the canvas. It is not an action, because its effect depends on the mouse position.
+// A key or a mouse gesture of the canvas. These are not actions, because their effect depends on
+// the mouse position.
 struct CanvasKey {
   const char* keys;
   const char* what;
@@ -52,8 +53,8 @@ QString Clean(QString text) { return text.remove(QLatin1Char('&')); }
 }  // namespace
 
 int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name) {
-  // The scores of different tiers are far apart, so the position of the match matters only within a
-  // tier.
+  // The tiers, from the best to the worst. Their scores are far apart, so the position of the match
+  // matters only between two matches of the same tier.
   enum Tier { kName, kWord, kNameBegins, kWordBegins, kAlso, kInside, kWords, kScattered };
   constexpr int kTier = 10'000;
   const auto score = [](Tier tier, qsizetype at) {
@@ -79,7 +80,8 @@ int MatchScore(const QString& typed, const ActionSpec& spec, const QString& name
   for (const QString& word : spec.words)
     if (word.startsWith(wanted)) return score(kAlso, 0);
   if (inside >= 0) return score(kInside, inside);
-  // Each typed word may be the beginning of a word of the menu or of the name, such as "view dark".
+  // Each typed word may begin a word of the menu or of the name: "view dark" finds "Dark theme" in
+  // the menu "View".
   const QString all = spec.menu.toLower() + QLatin1Char(' ') + text;
   bool words = true;
   for (const QString& part : wanted.split(QLatin1Char(' '))) {
@@ -143,7 +145,7 @@ void CommandPalette::Filter(const QString& text) {
   };
   std::vector<Hit> hits;
   for (const ActionRegistry::Entry& entry : registry_.entries()) {
-    // Skip entries for recent files that have no file.
+    // Skip the unused entries of the list of recent files.
     if (!entry.action->isVisible() || entry.action->text().isEmpty()) continue;
     const int score = MatchScore(text, entry.spec, Clean(entry.action->text()));
     if (score >= 0) hits.push_back({score, &entry});
@@ -156,7 +158,7 @@ void CommandPalette::Filter(const QString& text) {
   for (const Hit& hit : hits) {
     const QString menu = hit.entry->spec.menu + QStringLiteral(": ");
     const QString name = Clean(hit.entry->action->text());
-    // Do not repeat the menu before a name such as "Explain: leaks".
+    // Do not put the menu before a name that begins with the menu, such as "Explain: leaks".
     QString line = name.startsWith(menu) ? name : menu + name;
     const QKeySequence key = hit.entry->action->shortcut();
     if (!key.isEmpty()) line += QStringLiteral("    ") + key.toString(QKeySequence::NativeText);

@@ -9,7 +9,7 @@
 namespace vramscope::trace {
 namespace {
 
-// The test vectors are from RFC 3720, B.4. The first value is from the CRC catalogue.
+// The first test vector is from the CRC catalogue, the others are from RFC 3720, B.4.
 TEST(Crc32c, MatchesPublishedVectors) {
   EXPECT_EQ(Crc32c("123456789"), 0xE3069283u);
   EXPECT_EQ(Crc32c(std::string(32, '\0')), 0x8A9136AAu);
@@ -79,7 +79,7 @@ TEST(Frame, EveryFlippedBitIsDetected) {
     FrameDecoder d;
     d.Append(bytes);
     auto frame = d.Next();
-    // Next() must fail, or wait for more bytes if the bit belonged to the length.
+    // Next() must fail or, if the flipped bit belongs to the length, it may wait for more bytes.
     EXPECT_TRUE(!frame.ok() || !frame->has_value()) << "bit " << bit;
   }
 }
@@ -100,7 +100,7 @@ TEST(Frame, DamageIsReportedWithItsOffsetRepeatedly) {
 
 TEST(Frame, TooLargeLengthIsRejectedAtOnce) {
   std::string bytes = EncodeFrame(FrameType::kEvents, "x");
-  bytes[11] = '\x7f';  // stored length: 2 GiB
+  bytes[11] = '\x7f';  // the stored length is now almost 2 GiB
   FrameDecoder d;
   d.Append(bytes);
   EXPECT_FALSE(d.Next().ok());

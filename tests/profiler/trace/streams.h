@@ -19,38 +19,41 @@ struct Stream {
   std::vector<Activity> activities;  // in any order
 };
 
-// Returns events of every kind in any allowed order, with extreme values. Adds about one activity
-// for every three events, in random order.
+// Returns `events` random events of all kinds. Their order is random but valid, and some values are
+// extreme. Adds one activity for every three events, in random order.
 Stream RandomStream(uint64_t seed, size_t events);
 
-// TrainingStream() returns the events of training a decoder: steps, phases, modules, operators with
-// outputs and temporaries, saved activations that backward frees, and temporaries of the optimizer.
-// The allocator model determines addresses and segments. Times vary as in a measured run.
 struct TrainingOptions {
   int layers = 24;
   int steps = 4;
-  size_t max_events = SIZE_MAX;  // the run stops there, in the middle of a step
-  double jitter = 0.3;           // relative; with 0, all steps are equal, as with a modelled clock
+  size_t max_events = SIZE_MAX;  // the run stops after so many events, even in the middle of a step
+  double jitter = 0.3;  // how much the times between events vary; with 0, they are all equal, so
+                        // all steps take equally long, as in a plan
 };
+// Returns the events of training a decoder: steps, phases, modules, operators with outputs and
+// temporaries, saved activations that backward frees, and temporaries of the optimizer. The
+// allocator model determines addresses and segments. Times vary as in a measured run.
 Stream TrainingStream(const TrainingOptions& options);
 
-// Sends the stream: Begin(), then pieces of about `piece` events, each after the strings and stacks
-// that it needs, and with activities in between, then End().
+// Sends the stream to the sink: calls Begin(), sends the events in pieces of `piece` events (the
+// last piece may be shorter), and calls End(). Sends strings and stacks before the events that use
+// them, and some of the activities after each piece. `complete` is the argument of End().
 void Play(const Stream& stream, EventSink& sink, size_t piece = 1000, bool complete = true);
 
 // Builds the trace with a BuilderSink. Ends the program if the stream is invalid.
 std::shared_ptr<const Trace> Build(const Stream& stream);
 
-// Returns the first difference between the tables, or "" if they are equal. Ignores warnings.
+// Returns the first difference between the traces, or "" if they are equal. Ignores warnings.
 std::string Difference(const Trace& a, const Trace& b);
-// Compares `part` with the first part.events.size() events of `whole` and what follows from them.
-// Returns the first difference or "". `part` may lack some activities.
+// Compares `part` with the first part.events.size() events of `whole`, and with the table rows that
+// these events produce. Leaves out fields that later events change, such as the end of a block.
+// Returns the first difference, or "" if there is none. `part` may lack some activities.
 std::string PrefixDifference(const Trace& part, const Trace& whole);
 
-// Returns one line for each event, activity, frame and stack in the bytes of a file, with all
-// fields. Does not use the reader or the builder.
+// Decodes the bytes of a file, without the reader or the builder. Returns one line with all fields
+// for each event, activity, stack frame and stack.
 std::string ListEvents(const std::string& file_bytes);
-// Lists the tables as text.
+// Returns the trace's facts and tables as text.
 std::string ListFacts(const Trace& trace);
 
 std::string ReadFile(const std::string& path);

@@ -1,4 +1,5 @@
-// The ruler: labels of the time axis, ticks for marked things, and flags for notes.
+// The ruler: labels of the time axis, small ticks where marked things begin (marking.h), and flags
+// for notes.
 #include <algorithm>
 #include <cmath>
 
@@ -26,8 +27,8 @@ std::vector<TimeTick> Ticks(const CanvasState& s, float width) {
              : EntryTicks(view.begin, view.end, width, kTickApart, s.data->origin_ns());
 }
 
-// Draws the flags of notes, each with a pole and a pennant. Skips a flag that another flag would
-// cover.
+// Draws the flags of notes, each with a pole and a pennant. Skips a flag whose pole would overlap
+// that of the last drawn flag. Returns the number of flags drawn.
 uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   if (s.notes == nullptr) return 0;
   uint32_t drawn = 0;
@@ -49,7 +50,8 @@ uint32_t DrawNotes(const CanvasState& s, const Rect& ruler, DrawList* list) {
   return drawn;
 }
 
-// Returns the note under the mouse, or null if there is none.
+// Returns the note whose flag or range is at the time, or null if there is none. A flag is hit
+// within kNear pixels.
 const NoteMark* NoteAt(const CanvasState& s, double time) {
   if (s.notes == nullptr) return nullptr;
   const NoteMark* nearest = nullptr;
@@ -57,7 +59,8 @@ const NoteMark* NoteAt(const CanvasState& s, double time) {
   for (const NoteMark& note : s.notes->notes) {
     const double at = s.viewport.ToX(time);
     double away = std::abs(s.viewport.ToX(s.data->FromTrace(note.time_ns)) - at);
-    // A point within a note's range hits this note, unless the flag of another note is nearer.
+    // A point within a note's range hits this note, unless the flag of another note is nearer than
+    // kNear / 2.
     if (note.range() && at >= s.viewport.ToX(s.data->FromTrace(note.time_ns)) &&
         at <= s.viewport.ToX(s.data->FromTrace(note.end_ns)))
       away = std::min(away, kNear / 2);
@@ -100,8 +103,8 @@ class RulerLane : public Lane {
       float width = d.measure.Width(tick.label, Font::kSmall);
       float left = std::clamp(x + 3, ruler.x, std::max(ruler.right() - width, ruler.x));
       if (left < last_right + 12) continue;
-      // Omit a label that would be far from its tick, because it would seem to belong to another
-      // tick.
+      // Omit a label that would be far from its own tick of the time axis, because it would seem to
+      // belong to another tick.
       if (std::abs(left - (x + 3)) > width) continue;
       last_right = left + width;
       d.list->Text(tick.label, {left, ruler.y, width + 2, ruler.h - 3}, Font::kSmall,
@@ -114,8 +117,8 @@ class RulerLane : public Lane {
 
 }  // namespace
 
-// For the range of each note, draws two thin dashed lines through all lanes and over their content.
-// The range is not tinted, because a tint would change the colors of the content.
+// Draws a thin dashed line at each end of every note's range, through all lanes and over their
+// content. Does not tint the range, because a tint would change the colors of the content.
 void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   if (s.notes == nullptr) return;
   const Rect& ruler = s.layout["ruler"].body;
@@ -133,7 +136,7 @@ void DrawNotedRanges(const CanvasState& s, DrawList* list) {
   list->PopClip();
 }
 
-// Draws lines at the ticks through all lanes, under their content.
+// Draws a line at each tick of the time axis, through all lanes and under their content.
 void DrawTimeGrid(const CanvasState& s, DrawList* list) {
   const Rect& ruler = s.layout["ruler"].body;
   const float bottom = s.layout.data_bottom();
