@@ -78,8 +78,8 @@ std::optional<Judged::RanOut> FirstRanOut(const trace::Trace& trace, uint64_t co
 std::string RanOutText(const Judged::RanOut& at, uint64_t context) {
   return i18n::Format(
       "the run ran out of memory, because an allocation of {} failed when {} was already reserved. "
-      "With a segment for this allocation, the run needed {} in total at that time (including {} "
-      "for the CUDA context)",
+      "At that time, the run needed {}: the reserved memory, a segment for this allocation, and {} "
+      "for the CUDA context",
       run::FormatBytes(at.asked), run::FormatBytes(at.reserved), run::FormatBytes(at.needed),
       run::FormatBytes(context));
 }
@@ -168,8 +168,8 @@ std::string VerdictText(const Judged& judged) {
       break;
   }
   std::string text = i18n::Format(
-      "it is unknown whether the run fits the budget: {}. The failed allocation fits a budget of "
-      "{}, but the memory that the run needs after this allocation is unknown",
+      "it is unknown whether the run fits the budget: {}. A budget of {} is enough for the "
+      "failed allocation, but it is unknown how much memory the run needs afterwards",
       RanOutText(*judged.ran_out, judged.context.bytes), FormatBytes(judged.budget));
   // A plan continues after it has reached its limit. With a higher limit, the allocator would have
   // kept more memory cached, so the plan would have needed more.

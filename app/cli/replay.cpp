@@ -410,7 +410,7 @@ void DeclareReplay(CLI::App* command, Context& context) {
       ->check(NumberBetween(0.001, 1))
       ->type_name("F");
   command->add_flag("--keep-older", options->keep,
-                    "leave blocks that are older than the recording where they are. By default, "
+                    "do not move blocks that are older than the recording. By default, "
                     "the settings also apply to these blocks");
   AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");

@@ -73,10 +73,11 @@ int vramscope_emulated_host_runs(int runs) {
   if (runs == static_cast<int>(HostThread::kPython) && !said.exchange(true)) {
     const auto us = [](int64_t ns) { return std::to_string(ns / 1000); };
     Assume(
-        "the host's times were recorded on another computer (with an H200) and include the "
-        "recorder's overhead. In Python, they are " +
+        "the times of work on the host were recorded on another computer (with an H200) and "
+        "include the recorder's overhead: " +
             us(kPythonLaunchNs) + " us per launch and " + us(kModuleNs) +
-            " us per module. In backward, they are " + us(kEngineLaunchNs) + " us per launch",
+            " us per module in Python code, and " + us(kEngineLaunchNs) +
+            " us per launch in backward",
         "host times", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&

@@ -440,9 +440,9 @@ void GiveTurns(int64_t now) {
     pace.broken = true;
     lock.unlock();
     Assume(
-        "a thread that regularly checks whether GPU work has completed did not finish a check in "
-        "time. From then on, real time decides which GPU work this thread sees as completed, so "
-        "memory can differ from plan to plan",
+        "a thread polls for completed GPU work, and one of its polls took too long. From then on, "
+        "the completed work that this thread sees depends on real time, so memory can differ from "
+        "plan to plan",
         "NCCL's watchdog", 0);
   }
 }

@@ -165,15 +165,17 @@ constexpr Row kRows[] = {
                "keeps u tensors: 2 for GELU, or 5 if separate operators compute GELU's tanh form")},
     {"block-gelu-autocast", TEXT_MARK("Kept by a transformer layer with GELU and autocast"),
      "b*s*(20*h + u*f + 2*p*h + 16) + 2*W",
-     TEXT_MARK("tensors of the norms in fp32, all other tensors in 16 bits, and 16-bit copies of "
-               "the weights. Here, u is bytes per feed-forward element: 4 for GELU, or 16 if "
-               "separate operators compute GELU's tanh form")},
+     TEXT_MARK(
+         "the tensors kept by the norms (fp32), all other tensors in 16 bits, and 16-bit "
+         "copies of the weights. Here, u is bytes per feed-forward element: 4 for GELU, or 16 if "
+         "separate operators compute GELU's tanh form")},
     {"block-swiglu", TEXT_MARK("Kept by a transformer layer with SwiGLU"),
      "b*s*(e*(6*h + 4*q + 4*f) + 2*(4 - e)*h + 8)", kKept},
     {"block-swiglu-autocast", TEXT_MARK("Kept by a transformer layer with SwiGLU and autocast"),
      "b*s*(26*h + 8*q + 8*f + 8) + 2*W",
-     TEXT_MARK("tensors of the norms in fp32, one 16-bit input for each linear layer, and 16-bit "
-               "copies of the weights")},
+     TEXT_MARK(
+         "the tensors kept by the norms (fp32), one 16-bit input for each linear layer, and 16-bit "
+         "copies of the weights")},
     {"attention-efficient", TEXT_MARK("Kept by memory-efficient attention"), "4*b*a*32*ceil(s/32)",
      TEXT_MARK("the log-sum-exp of the scores, in fp32")},
     {"attention-flash", TEXT_MARK("Kept by flash attention"), "b*s*(4*a + e*q) + 24",

@@ -335,7 +335,7 @@ class Finder {
     if (sum == 0 && !request) return;
     Add(
         i18n::Format("loss in {} chunks", kLossChunks),
-        sum == 0 ? i18n::Format("7/8 of the request of {}", FormatBytes(oom_.asked))
+        sum == 0 ? i18n::Format("7/8 of the {} that the loss requested", FormatBytes(oom_.asked))
                  : i18n::Format("7/8 of the {} that the loss has allocated{}", FormatBytes(sum),
                                 AndOf(request)),
         [&](uint32_t id, Category c) {
@@ -352,9 +352,9 @@ class Finder {
   void OptimizerState() {
     const uint64_t state = Of(Category::kOptimizerState);
     if (state == 0 && !request_is_state_) return;
-    const std::string of =
-        i18n::Format("the {} of optimizer state{}", FormatBytes(state),
-                     request_is_state_ ? i18n::Text(" (the request is also optimizer state)") : "");
+    const std::string of = i18n::Format(
+        "the {} of optimizer state{}", FormatBytes(state),
+        request_is_state_ ? i18n::Text(" (the failed request is for optimizer state, too)") : "");
     Add(
         i18n::Text("8-bit optimizer"),
         i18n::Format("1 byte per element plus 4 bytes per {} elements, instead of 4 bytes per "

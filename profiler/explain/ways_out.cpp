@@ -158,9 +158,9 @@ absl::StatusOr<std::vector<WayOut>> ReplayedWays(const trace::Trace& trace, cons
     if (!way.request_passes && *r->first_out_of_memory < oom.event) {
       said = i18n::Text("an earlier request fails");
     }
-    way.how =
-        i18n::Format("in a replay that limits the allocator to {}, {} ({} reserved at the request)",
-                     FormatBytes(replays.limit()), said, FormatBytes(reserved));
+    way.how = i18n::Format(
+        "in a replay that limits the allocator to {}, {} (reserved at the time of the request: {})",
+        FormatBytes(replays.limit()), said, FormatBytes(reserved));
     if (!reproduced) {
       way.how += i18n::Text(
           "; this result is unreliable, because a replay with the recorded settings does not "

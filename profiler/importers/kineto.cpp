@@ -311,10 +311,10 @@ class Assembler {
     const uint64_t older = before - std::min(before, totals.older_freed);
     if (older == 0 || totals.least_reserved == INT64_MAX) return 0;
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
-    recording_.warnings.push_back(
-        i18n::English("device {}: {} bytes were allocated before the first event and never freed. "
-                      "They are not shown, because at some point less memory than this is reserved",
-                      device, older));
+    recording_.warnings.push_back(i18n::English(
+        "device {}: {} bytes were allocated before the first event and never freed. "
+        "They are not shown, because reserved memory is at some point smaller than this",
+        device, older));
     return 0;
   }
 

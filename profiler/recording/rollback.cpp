@@ -281,8 +281,9 @@ std::vector<std::string> Oddities::Texts() const {
                 "segment: {}"),
       TEXT_MARK("blocks left out because they overlap or lie outside their segment: {}"),
       TEXT_MARK("frees ignored because nothing was allocated at their addresses: {}"),
-      TEXT_MARK("frees that were requested but never completed in the file; treated as completed "
-                "when requested: {}"),
+      TEXT_MARK(
+          "frees whose completion is missing in the file; treated as completed at the time of "
+          "the request: {}"),
       TEXT_MARK(
           "segment_alloc entries left out because their segments do not exist afterwards: {}"),
       TEXT_MARK("segment_free entries left out because their memory still exists afterwards: {}"),
@@ -290,8 +291,9 @@ std::vector<std::string> Oddities::Texts() const {
       TEXT_MARK(
           "segment_unmap entries left out because their memory is still mapped afterwards: {}"),
       TEXT_MARK("allocations that no entry frees, but that no longer exist at the end (they were "
-                "freed after the last entry, or an entry is missing). They are shown until the "
-                "end, or until another allocation reuses their memory: {}"),
+                "freed after the last entry, or an entry is missing). The time of the free is "
+                "unknown, so they are shown until another allocation reuses their memory, or else "
+                "until the end: {}"),
       TEXT_MARK("allocations without a free entry; treated as freed just before another allocation "
                 "reused their memory: {}"),
       TEXT_MARK("allocations that overlap a block that is not yet freed (entries are missing): {}"),

@@ -110,9 +110,9 @@ std::string CauseOf(const CachingAllocator& model, const run::AllocConf& conf, c
   }
   if (c.model.has_value()) {
     return i18n::Format(
-        "{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the best fit of "
-        "the replay may still have been in use by another stream, or may have been a smaller "
-        "block. Other settings may also have rounded the request differently",
+        "{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the block "
+        "that the replay chose may still have been in use by another stream, or may have been "
+        "smaller. Other settings may also have rounded the request differently",
         need, asks, Bytes(b.bytes_rounded), b.address);
   }
   return i18n::Format(

@@ -436,8 +436,9 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
            i18n::Format(
                "{} at {:#x} is released to the device in the replay, but not in the recording",
                Bytes(bytes), address),
-           i18n::Format("in the replay, none of this memory is in use ({}). In the recording, the "
-                        "memory may still have been in use, or the device was not full",
+           i18n::Format("in the replay, none of this memory is in use ({}). Possible "
+                        "causes: in the recording, the memory was still in use, or the device was "
+                        "not full, so the allocator had no reason to release memory",
                         Text(s)));
   }
 

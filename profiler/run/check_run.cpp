@@ -292,8 +292,9 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   } else if (device.key.find("context=") != std::string::npos) {
     takes = i18n::English("the amount that was given for {}", device.name);
   } else {
-    takes = i18n::English("the same amount as on the GPU that supplies the missing figures of {}",
-                          device.name);
+    takes = i18n::English(
+        "the same amount as on the GPU from which the missing figures of {} are taken",
+        device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
   const bool shared = all.ok() && all->integrated;

@@ -14,9 +14,9 @@ constexpr std::string_view kFormats[] = {
     kLaunchesKnown,
     kLaunchesPartlyKnown,
     kNotEmulated,
-    TEXT_MARK("the host's times were recorded on another computer (with an H200) and include the "
-              "recorder's overhead. In Python, they are {} us per launch and {} us per module. In "
-              "backward, they are {} us per launch"),
+    TEXT_MARK("the times of work on the host were recorded on another computer (with an H200) and "
+              "include the recorder's overhead: {} us per launch and {} us per module in Python "
+              "code, and {} us per launch in backward"),
     TEXT_MARK("NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {}, "
               "depending on channels and algorithms. The maximum is used"),
     TEXT_MARK("the driver is assumed to support the program's CUDA {}"),
@@ -49,8 +49,8 @@ constexpr std::string_view kFormats[] = {
         "{} writes a real file with the plan's values. Values that the GPU would compute are 0"),
     TEXT_MARK("{} writes large tensors as zeros, which take no disk space (a sparse file)"),
     TEXT_MARK("{} writes only the shapes of tensors to a stream, not their values"),
-    TEXT_MARK("all classes computed on the GPU are assumed to occur equally often (tokens are "
-              "distributed evenly among experts)"),
+    TEXT_MARK("where the GPU computes classes, such as the expert of each token, all classes are "
+              "assumed to occur equally often"),
     TEXT_MARK("an object detector's sampler is assumed to choose the largest allowed number of "
               "samples that contain objects"),
     TEXT_MARK("the program disables the cache of PyTorch's allocator, which records no history "

@@ -173,16 +173,16 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                           {"optimizer.name", false, {"adam", "adamw"}}},
                  .why = "optimizer.bits=8 requires Adam: set optimizer.name to adam or adamw",
                  .instead = {{"optimizer.bits", "32"}}}},
-           .assumes = {{.when = {{"optimizer.paged", true, {"true"}}},
-                        .what =
-                            "the peak does not include paged moments, because PyTorch's allocator "
-                            "does not see managed memory. The GPU keeps paged moments while it has "
-                            "room, and the time of a step assumes that it has room"},
-                       {.when = {{"optimizer.bits", true, {"8"}},
-                                 {"optimizer.library", true, {"bitsandbytes"}}},
-                        .what = "bitsandbytes' 8-bit kernel is modelled as one kernel per tensor "
-                                "that works in place, without temporaries, and moves gradient, "
-                                "weight and moments at memory bandwidth"}}},
+           .assumes =
+               {{.when = {{"optimizer.paged", true, {"true"}}},
+                 .what = "the peak does not include paged moments. They are in managed memory, "
+                         "which PyTorch's allocator does not see. Paged moments stay on the GPU "
+                         "while there is room for them. The step time assumes that there is room"},
+                {.when = {{"optimizer.bits", true, {"8"}},
+                          {"optimizer.library", true, {"bitsandbytes"}}},
+                 .what = "bitsandbytes' 8-bit kernel is modelled as one kernel per tensor "
+                         "that works in place, without temporaries, and moves gradient, "
+                         "weight and moments at memory bandwidth"}}},
       .fit = {{.row = "optimizer-8bit", .changes = run::Changes::kRounding},
               {.row = "optimizer-paged", .changes = run::Changes::kRounding, .last_resort = true}},
       .modelled = {{.assumed = 1, .category = "Optimizer state"}},

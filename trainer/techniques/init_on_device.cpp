@@ -67,8 +67,9 @@ TechniqueEntry DeclareTechnique_init_on_device() {
            .assumes =
                {{.when = {on},
                  .what =
-                     "temporaries for computing buffers on the GPU, such as masks and frequencies, "
-                     "are not allocated (they take a few MiB and are freed immediately)"}}},
+                     "the plan does not allocate the temporaries from which buffers (such as masks "
+                     "and frequencies) are computed on the GPU. These temporaries take a few MiB "
+                     "and are freed immediately"}}},
       .order = 16,
       .place = 47,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {

@@ -445,8 +445,9 @@ TechniqueEntry DeclareTechnique_sharding() {
                          "NCCL's own buffers take 4 MiB per channel, with 16 channels for each of "
                          "two neighbours"},
                 {.when = {units, fsdp2},
-                 .what = "fully_shard is Python code. Its allocations are reproduced one by one, "
-                         "as in PyTorch 2.11"},
+                 .what =
+                     "fully_shard is implemented in Python. The plan makes the same allocations, "
+                     "one by one, as fully_shard of PyTorch 2.11"},
                 {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
                  .what = "NCCL's watchdog runs every 100 ms and then frees a bucket as large as "
                          "all gradients. If the speed of a run differs from the plan, the peak of "

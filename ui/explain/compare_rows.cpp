@@ -208,7 +208,7 @@ std::string HeadlineOf(const TraceDiff& diff, std::optional<int32_t> step) {
                : i18n::Format(" in {}", i18n::Text(trace::Name(peak.context.phase)));
   };
   std::string text =
-      step ? i18n::Format("In step {} the peak", *step) : std::string(i18n::Text("The peak"));
+      step ? i18n::Format("In step {}, the peak", *step) : std::string(i18n::Text("The peak"));
   text += i18n::Format(" is {}{}", timeline::FormatBytes(diff.b.allocated), place(diff.b));
   if (delta == 0 && same_phase) {
     text += i18n::Text(" in both; ");

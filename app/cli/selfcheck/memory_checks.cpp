@@ -69,9 +69,9 @@ void CheckFragmentation(const Subject& s, const std::string& at, const Json& f) 
       Sum(pools, "live"), sum({"allocated"}) - sum({"outside"}));
   s.report.Equal(at + TEXT_MARK("the holes of all call sites add up to the total of the holes"),
                  Sum(At(f, "pinned_by"), "bytes"), At(f, "holes"));
-  s.report.Equal(
-      at + TEXT_MARK("the recorded, made and modelled bytes add up to the allocated memory"),
-      Sum(At(f, "evidence"), "bytes"), At(f, "allocated"));
+  s.report.Equal(at + TEXT_MARK("the bytes of all kinds of evidence (recorded, made, modelled) add "
+                                "up to the allocated memory"),
+                 Sum(At(f, "evidence"), "bytes"), At(f, "allocated"));
 }
 
 void CheckSegments(const Subject& s, const std::string& at, const std::string& event,

@@ -69,7 +69,7 @@ def _assigned(process, values, assign):
         if values.small(result):
             workers, tasks = cost.shape[1:]
             process.assume(
-                "the assignment of tasks to workers is computed on the GPU; the workers are assumed to get the tasks in order", place())
+                "batch_linear_assignment() would assign tasks to workers on the GPU; the workers are assumed to get the tasks in order", place())
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
             # the kernel overwrites the tensor, so this replaces the values that were known
             # before

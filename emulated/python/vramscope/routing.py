@@ -8,7 +8,7 @@ from vramscope import indexing, overrides
 
 
 CLASSES = 512  # more classes than this are assumed to be words, not experts
-EVENLY = "all classes computed on the GPU are assumed to occur equally often (tokens are distributed evenly among experts)"
+EVENLY = "where the GPU computes classes, such as the expert of each token, all classes are assumed to occur equally often"
 
 
 class Routing:

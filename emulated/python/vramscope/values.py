@@ -541,7 +541,8 @@ def install(process):
         library = ctypes.CDLL(os.path.join(process.settings.emulated, "libvramscope-emulated.so"))
         values = Values(process, library)
     except (OSError, AttributeError) as error:
-        process.assume("the Python hooks and the emulated platform have different versions, so values read back are 0 and masks are empty", str(error))
+        process.assume("the Python hooks and the emulated platform have different versions, so values that the program reads from the GPU are 0, "
+                       "and masks computed on the GPU are empty", str(error))
         return
 
     overrides.constructors(torch)  # before functions are replaced

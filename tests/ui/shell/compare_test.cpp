@@ -122,7 +122,7 @@ TEST_F(CompareTest, GroupsByCategoryPhaseAndStep) {
   steps->setCurrentIndex(2);
   Q_EMIT steps->activated(2);
   ASSERT_TRUE(Idle());
-  EXPECT_THAT(Head(), HasSubstr("In step 1 the peak"));
+  EXPECT_THAT(Head(), HasSubstr("In step 1, the peak"));
   Click("compareBy2");
   EXPECT_LT(Rows(), phases);
 }
