@@ -283,12 +283,14 @@ std::vector<std::string> Oddities::Texts() const {
       TEXT_MARK("frees ignored because nothing was allocated at their addresses: {}"),
       TEXT_MARK("frees that were requested but never completed in the file; treated as completed "
                 "when requested: {}"),
-      TEXT_MARK(
-          "segment_alloc entries left out because their segments do not exist afterwards: {}"),
-      TEXT_MARK("segment_free entries left out because their memory still exists afterwards: {}"),
-      TEXT_MARK("segment_map entries left out because their memory is not mapped afterwards: {}"),
-      TEXT_MARK(
-          "segment_unmap entries left out because their memory is still mapped afterwards: {}"),
+      TEXT_MARK("segment_alloc entries left out because no such segment exists right after the "
+                "entry: {}"),
+      TEXT_MARK("segment_free entries left out because the memory still exists right after the "
+                "entry: {}"),
+      TEXT_MARK("segment_map entries left out because the memory is not mapped right after the "
+                "entry: {}"),
+      TEXT_MARK("segment_unmap entries left out because the memory is still mapped right after the "
+                "entry: {}"),
       TEXT_MARK("allocations that no entry frees, but that no longer exist at the end (they were "
                 "freed after the last entry, or an entry is missing). They are shown until the "
                 "end, or until another allocation reuses their memory: {}"),
