@@ -231,14 +231,13 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   for (const reproduce::Solved& solved : session.solved())
     text += Prose(reproduce::SolvedText(solved) + ".");
   const reproduce::Score score = reproduce::ScoreOf(results);
-  text +=
-      Prose(i18n::Format("{} experiments: {} were run completely, {} were not run. {} of {} "
-                         "experiments with published values are within tolerance. {} of {} "
-                         "expected relations hold, such as that one run needs less memory than "
-                         "another. (If no value was published, the table shows in parentheses the "
-                         "value from a Python model of the program's memory.)",
-                         score.experiments, score.done, score.not_run, score.published_within,
-                         score.published, score.bounds_hold, score.bounds));
+  text += Prose(i18n::Format(
+      "{} experiments: {} were run completely, {} were not run. Experiments with published values: "
+      "{} of {} are within tolerance. Expected relations, for example that one run needs less "
+      "memory than another: {} of {} hold. (If no value was published, the table shows in "
+      "parentheses the value from a Python model of the program's memory.)",
+      score.experiments, score.done, score.not_run, score.published_within, score.published,
+      score.bounds_hold, score.bounds));
   return text;
 }
 

@@ -49,7 +49,7 @@ std::string InWords(const Request& r) {
   const std::string where = r.where.empty() ? "" : fmt::format(" ({})", r.where);
   return r.is_alloc ? i18n::English("alloc #{} of {} B{}", r.allocation, r.bytes, where)
          : r.allocation < 0
-             ? i18n::English("free of a block of {} B allocated earlier{}", r.bytes, where)
+             ? i18n::English("free of {} B (a block that was allocated earlier){}", r.bytes, where)
              : i18n::English("free #{} of {} B{}", r.allocation, r.bytes, where);
 }
 

@@ -66,8 +66,8 @@ constexpr Row kRows[] = {
      OutputsHeld,
      false},
     {{"second-weights",
-      TEXT_MARK("blocks that were allocated before the first step match at least 80 % of the "
-                "weights in size"),
+      TEXT_MARK("blocks that were allocated before the first step have the same sizes as weights, "
+                "and add up to at least 80 % of all weights"),
       TEXT_MARK("load checkpoints with map_location=\"cpu\" and delete them after use; keep weight "
                 "averages on the CPU"),
       ""},

@@ -59,7 +59,7 @@ absl::StatusOr<recording::Recording> ReadMemoryStats(trace::InputStream& input,
     token = json.Next();
     if (token == JsonTokens::kBeginObject) {
       if (path.size() == kDeepest)
-        return damaged(i18n::Text("objects are nested deeper than in any memory statistics"));
+        return damaged(i18n::Text("objects are nested too deeply for memory statistics"));
       path.push_back(key + ".");
     } else if (token == JsonTokens::kNumber) {
       if (r.statistics.size() == kMostFigures)

@@ -142,7 +142,8 @@ bool SnapshotBuilder::CloseMark(bool dict) {
 bool SnapshotBuilder::FillFrom(size_t first, bool dict) {
   const size_t floor = marks_.empty() ? 0 : marks_.back();
   if (first <= floor || first > stack_.size())
-    return Fail(i18n::Text("there are items without a container"));
+    return Fail(
+        i18n::Text("items are to be added to a container, but no container is on the stack"));
   Value& target = stack_[first - 1];
   const Items items = Items(stack_).subspan(first);
   changed_.memo = target.memo;

@@ -51,23 +51,23 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "lifetime: freed outside of all phases",
     "size: equal to the size of a parameter; live when the recording ends in backward",
     "size: equal to the size of a cuBLAS workspace; never freed",
-    "live over several steps: as many blocks of this size are parameters as there are gradients of "
-    "this size",
+    "live over several steps: for each gradient of this size, one block of this size is a "
+    "parameter",
     "live over several steps: most of the model has no gradients, so this block is a frozen "
     "parameter",
     "live over several steps: there are more blocks of this size than gradients of this size; "
     "those that are not parameters are optimizer state",
-    "live over several steps: backward allocates no gradients, so as many blocks of this size are "
-    "gradients as there are parameters of this size",
+    "live over several steps: backward allocates no gradients, so for each parameter of this size, "
+    "one block of this size is a gradient",
     "live over several steps: no gradient has the size of this block",
-    "live over several steps: allocated where batches are made, or assumed to hold integers of a "
-    "batch, because there are two or four blocks of this size",
+    "live over several steps: allocated where batches are made; or there are two or four blocks of "
+    "this size, which are assumed to hold integers of a batch",
     "older than the recording: has the size of a parameter, and is freed outside of the optimizer",
     "older than the recording: freed in the optimizer's step",
     "older than the recording: freed in backward",
     "older than the recording: freed",
-    "live over several steps: the category determines when the first step allocates the block; "
-    "only with this category does a replay of that step place the block at its recorded address",
+    "live over several steps: the first step allocates each category at a different time, and a "
+    "replay of that step places the block at its recorded address only if it has this category",
     "never freed: a parameter or a buffer; without gradients, nothing tells the two apart",
     "lifetime: allocated in forward, still allocated when the recording ends",
     "stack: a key-value cache is created or grows",

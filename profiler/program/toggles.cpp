@@ -31,7 +31,7 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("gradients are scaled in {}"),
     TEXT_MARK("model.{}() is already called"),
     TEXT_MARK("optim=\"{}\" is already {}"),
-    TEXT_MARK("optim=\"{}\" has no other implementation"),
+    TEXT_MARK("optim=\"{}\" has only one implementation"),
     TEXT_MARK("per_device_eval_batch_size is already {}"),
     TEXT_MARK("the program itself sets {}={}, and the allocator has this value at the end"),
     TEXT_MARK("the micro-batch is already {} samples"),

@@ -107,7 +107,7 @@ std::string_view Rule(IdleCause cause) {
     case IdleCause::kHost:
       return "the host began to launch the next work only after the gap had begun";
     case IdleCause::kOtherStream:
-      return "the next work was queued, and began when work of another stream ended";
+      return "the next work was already queued, but began only when work of another stream ended";
     case IdleCause::kUnknown:
       return "the next work was queued before the gap, or the call that launched it was not "
              "recorded";

@@ -281,15 +281,16 @@ std::vector<std::string> Oddities::Texts() const {
                 "segment: {}"),
       TEXT_MARK("blocks left out because they overlap or lie outside their segment: {}"),
       TEXT_MARK("frees ignored because nothing was allocated at their addresses: {}"),
-      TEXT_MARK(
-          "frees whose completion is missing in the file; treated as completed at the time of "
-          "the request: {}"),
-      TEXT_MARK(
-          "segment_alloc entries left out because their segments do not exist afterwards: {}"),
-      TEXT_MARK("segment_free entries left out because their memory still exists afterwards: {}"),
-      TEXT_MARK("segment_map entries left out because their memory is not mapped afterwards: {}"),
-      TEXT_MARK(
-          "segment_unmap entries left out because their memory is still mapped afterwards: {}"),
+      TEXT_MARK("frees that were requested but never completed in the file; treated as completed "
+                "when requested: {}"),
+      TEXT_MARK("segment_alloc entries left out because no such segment exists right after the "
+                "entry: {}"),
+      TEXT_MARK("segment_free entries left out because the memory still exists right after the "
+                "entry: {}"),
+      TEXT_MARK("segment_map entries left out because the memory is not mapped right after the "
+                "entry: {}"),
+      TEXT_MARK("segment_unmap entries left out because the memory is still mapped right after the "
+                "entry: {}"),
       TEXT_MARK("allocations that no entry frees, but that no longer exist at the end (they were "
                 "freed after the last entry, or an entry is missing). The time of the free is "
                 "unknown, so they are shown until another allocation reuses their memory, or else "

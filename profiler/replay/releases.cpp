@@ -497,7 +497,7 @@ std::string_view Name(Evidence evidence) {
     case Evidence::kStack:
       return "call stack";
     case Evidence::kNothingAsked:
-      return "nothing was requested from the device directly afterwards";
+      return "no memory was requested from the device right after the release";
     case Evidence::kCacheWouldServe:
       return "the cache would have served the next request";
     case Evidence::kRoom:

@@ -141,9 +141,9 @@ std::string HtmlReport(const Session& session, const std::vector<Result>& result
   const Score score = ScoreOf(results);
   std::string html(kHead);
   html += fmt::format(
-      "<p>{} experiments, {} run in full, {} not run. {} of {} with a published number are within "
-      "their tolerance; {} of {} expected relations hold, such as that one run needs less memory "
-      "than another.</p>",
+      "<p>{} experiments: {} were run completely, {} were not run. Experiments with published "
+      "values: {} of {} are within tolerance. Expected relations, for example that one run needs "
+      "less memory than another: {} of {} hold.</p>",
       score.experiments, score.done, score.not_run, score.published_within, score.published,
       score.bounds_hold, score.bounds);
   for (const Solved& solved : session.solved())

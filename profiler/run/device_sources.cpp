@@ -76,7 +76,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("same as the H100 SXM5 and the H200. The fp32 rate is computed from the number of "
               "multiprocessors and the clock: with 78 multiprocessors, no clock of this chip "
               "reaches the 44 TFLOPS of the data sheet"),
-    TEXT_MARK("scaled from the B200's values in the same ratio as the tensor rates"),
+    TEXT_MARK("the B200's values, scaled by the ratio of the two GPUs' tensor rates"),
     TEXT_MARK("same as stated for the HGX boards of this generation"),
     TEXT_MARK("{} % of the nominal size, as on the other GPUs of this generation"),
     TEXT_MARK("same as GeForce GPUs since compute capability 7.5"),

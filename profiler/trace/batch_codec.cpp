@@ -117,7 +117,8 @@ absl::Status BatchDecoder::Open(std::string_view payload) {
   if (absl::Status s = in_.Open(payload, kShape); !s.ok()) return s;
   const uint64_t shift = in_.number(kTagAddressShift), unit = in_.number(kTagRoundingUnit);
   if (shift > 63 || unit > (1u << 30))
-    return in_.Bad(i18n::Text("bad address shift or rounding unit"));
+    return in_.Bad(
+        i18n::Text("the shift of addresses or the rounding unit of block sizes is out of range"));
   start_ = {.event = in_.number(kTagFirstEvent),
             .allocation = in_.number(kTagFirstAllocation),
             .segment = in_.number(kTagFirstSegment)};

@@ -140,7 +140,7 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
   if (!fields.ok()) return Bad(i18n::Text("the message is cut off or malformed"));
   const uint64_t count = numbers_[kTagCount];
   if (count == 0 || count > shape.most_rows || count != kinds.size())
-    return Bad(i18n::Format("the message states {} rows, but contains the kinds of {} rows", count,
+    return Bad(i18n::Format("the message states {} rows, but gives a kind for {} rows", count,
                             kinds.size()));
   std::array<uint32_t, 256> seen{};
   for (const char kind : kinds) ++seen[static_cast<uint8_t>(kind)];

@@ -804,7 +804,7 @@ class Values(Program):
         self.assertIn("lists [0.0, 0.0, 0.0] [True, True]", self.stderr)
         said = {a["what"] for a in answer["assumptions"]}
         self.assertIn("numbers computed on the GPU are read back as 0", said)
-        self.assertIn("the program's hooks for a single saved tensor are not called, so the tensor stays as it was saved", said)
+        self.assertIn("hooks that the program registers on one saved tensor are not called, so this tensor is kept unchanged", said)
 
     def test_a_tensor_that_another_process_writes_has_unknown_values(self):
         answer = self.plan("shared.py", options=("--steps", "0"))

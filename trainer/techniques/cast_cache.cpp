@@ -33,10 +33,10 @@ TechniqueEntry DeclareTechnique_cast_cache() {
                .group = "Precision",
                .title = "Autocast's cache",
                .explanation =
-                   "Autocast keeps the 16-bit copy of each weight until the end of forward, in "
-                   "case the weight is used again. In evaluation and re-entrant checkpoints, no "
-                   "graph keeps the copies, but the cache holds all of them at once. Without the "
-                   "cache, each copy is freed after its matrix product.",
+                   "Autocast keeps the 16-bit copy of each weight in a cache until the end of "
+                   "forward, in case the weight is used again. So all copies exist at once, even "
+                   "in evaluation and re-entrant checkpoints, where no graph keeps them. Without "
+                   "the cache, each copy is freed after its matrix product.",
                .settings = {{.key = "cast_cache",
                              .help = "whether autocast keeps its casts of weights until the end of "
                                      "forward (torch.autocast's cache_enabled)",

@@ -178,7 +178,7 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                  .controls = {"checkpointing.k", "checkpointing.reentrant"}},
                 {.id = "checkpoint-alternate",
                  .title = "Checkpoint every 2nd layer",
-                 .explanation = "half the recomputation, half the saved memory",
+                 .explanation = "half the recomputation, but half the memory savings",
                  .on = {{"checkpointing.mode", true, {"alternate"}}},
                  .ways = {{{"checkpointing.mode", "alternate"}}},
                  .controls = {"checkpointing.reentrant"}},

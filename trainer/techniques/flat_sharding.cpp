@@ -160,11 +160,11 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .low = 1,
                  .high = 65536,
                  .label = "groups"},
-                yes_or_no(
-                    "shard.limit_all_gathers",
-                    "fsdp1: \"true\" lets the host gather a unit only after the weights of the "
-                    "unit two places earlier are freed (limit_all_gathers); \"false\": no limit",
-                    "true", "limit gathers"),
+                yes_or_no("shard.limit_all_gathers",
+                          "fsdp1: \"true\" makes the host wait before it gathers a unit, until the "
+                          "weights of the second unit before it are freed (limit_all_gathers); "
+                          "\"false\": no limit",
+                          "true", "limit gathers"),
                 {.key = "shard.backward_prefetch_at",
                  .help = "fsdp1: when backward gathers the next layer: before it computes a "
                          "layer's gradients (BACKWARD_PRE), after it computes them "
@@ -263,11 +263,11 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                          "GaLore can't be used: it projects matrices, but a part of a flat "
                          "parameter is one-dimensional; set galore.rank=0",
                          {{"galore.rank", "0"}}),
-                not_with({{"gradients.dtype", true, {"fp32"}}},
-                         "gradients.dtype=fp32 can't be used: its hooks belong to single "
-                         "parameters, but only flat parameters get gradients; set "
-                         "gradients.dtype=weights",
-                         {{"gradients.dtype", "weights"}}),
+                not_with(
+                    {{"gradients.dtype", true, {"fp32"}}},
+                    "gradients.dtype=fp32 can't be used: it relies on hooks of single parameters, "
+                    "but only flat parameters get gradients; set gradients.dtype=weights",
+                    {{"gradients.dtype", "weights"}}),
                 not_with({{"save", false, {"none"}}},
                          "state_dict gathers the model, which is not supported; set save=none",
                          {{"save", "none"}}),

@@ -48,27 +48,28 @@ TechniqueEntry DeclareTechnique_loss_path() {
                         .on = {older},
                         .ways = {{{"loss_path", "logits-cut"}}, {{"loss_path", "upcast-in-model"}}},
                         .controls = {"loss_path"}}},
-           .rules =
-               {{.when = {older,
-                          {"model.family",
-                           false,
-                           {"llama", "mixtral", "phi", "phi3", "gemma", "gemma2", "gpt2"}}},
-                 .why = "this loss_path is for transformers before 4.49, which did not have "
-                        "{model}; set loss_path=labels-shifted",
-                 .instead = newer},
-                {.when = {{"loss_path", true, {"upcast-in-model"}},
-                          {"model.family", true, {"gpt2"}}},
-                 .why =
-                     "loss_path=upcast-in-model is not supported for GPT-2, which never converted "
-                     "its logits and computed the loss in their type; set loss_path=logits-cut",
-                 .instead = {{"loss_path", "logits-cut"}}},
-                {.when = {older, {"loss", true, {"chunked"}}},
-                 .why = "loss_path has no effect with loss=chunked; set loss_path=labels-shifted",
-                 .instead = newer},
-                {.when = {older, {"generate.tokens", false, {"0"}}},
-                 .why = "generate.tokens requires loss_path=labels-shifted, because generation "
-                        "follows transformers 4.51; set loss_path=labels-shifted",
-                 .instead = newer}}},
+           .rules = {{.when = {older,
+                               {"model.family",
+                                false,
+                                {"llama", "mixtral", "phi", "phi3", "gemma", "gemma2", "gpt2"}}},
+                      .why = "this loss_path is for transformers before 4.49, which did not have "
+                             "{model}; set loss_path=labels-shifted",
+                      .instead = newer},
+                     {.when = {{"loss_path", true, {"upcast-in-model"}},
+                               {"model.family", true, {"gpt2"}}},
+                      .why = "loss_path=upcast-in-model is not supported for GPT-2, which always "
+                             "computed the loss in the type of its logits, without converting "
+                             "them; set loss_path=logits-cut",
+                      .instead = {{"loss_path", "logits-cut"}}},
+                     {.when = {older, {"loss", true, {"chunked"}}},
+                      .why =
+                          "loss_path has no effect with loss=chunked; set loss_path=labels-shifted",
+                      .instead = newer},
+                     {.when = {older, {"generate.tokens", false, {"0"}}},
+                      .why =
+                          "generate.tokens requires loss_path=labels-shifted, because generation "
+                          "follows transformers 4.51; set loss_path=labels-shifted",
+                      .instead = newer}}},
       .order = 16,
       .make = [](const run::RunConfig& config) -> std::unique_ptr<Technique> {
         if (config.Is("loss_path", "labels-shifted")) return nullptr;

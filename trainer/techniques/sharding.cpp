@@ -170,11 +170,12 @@ TechniqueEntry DeclareTechnique_sharding() {
                "the parameters. zero3 applies fully_shard to each layer and the model (FSDP2). "
                "Weights, gradients and optimizer state are divided among the GPUs, and a layer is "
                "gathered while it runs. zero2 is like zero3, but with reshard_after_forward=False: "
-               "gathered weights stay until the end of backward. With tensor, every GPU has the "
-               "same batch, and holds a part of each layer's heads and feed-forward width "
-               "(ColwiseParallel, RowwiseParallel), with the gradients and optimizer state of this "
-               "part. Activations between these parts are complete, and are summed over the GPUs "
-               "twice per layer and direction.",
+               "gathered weights stay until the end of backward. With tensor (tensor parallelism), "
+               "every GPU has the same batch. It holds a part of each layer's heads and "
+               "feed-forward width (ColwiseParallel, RowwiseParallel), with the gradients and "
+               "optimizer state of this part. Between these parts, every GPU holds the complete "
+               "activations. They are summed over the GPUs twice per layer in forward, and twice "
+               "in backward.",
            .settings =
                {{.key = "shard.strategy",
                  .help = "how GPUs share the training; batch is the number of samples of one GPU",
@@ -194,14 +195,14 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .high = 4096,
                  .label = "GPUs"},
                 {.key = "shard.rank",
-                 .help = "the GPU that is planned, counted from 0",
+                 .help = "rank of the GPU whose memory is planned; the first is 0",
                  .kind = ValueKind::kInteger,
                  .default_value = "0",
                  .low = 0,
                  .high = 4095},
                 {.key = "shard.gradients",
-                 .help = "ddp: whether buckets hold copies of the gradients, or gradients are "
-                         "views of the buckets (gradient_as_bucket_view)",
+                 .help = "ddp: \"copies\": buckets hold copies of the gradients; \"views\": "
+                         "gradients are views of the buckets (gradient_as_bucket_view)",
                  .kind = ValueKind::kChoice,
                  .default_value = "copies",
                  .choices = {{"copies", ""}, {"views", ""}},
@@ -449,9 +450,9 @@ TechniqueEntry DeclareTechnique_sharding() {
                      "fully_shard is implemented in Python. The plan makes the same allocations, "
                      "one by one, as fully_shard of PyTorch 2.11"},
                 {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
-                 .what = "NCCL's watchdog runs every 100 ms and then frees a bucket as large as "
-                         "all gradients. If the speed of a run differs from the plan, the peak of "
-                         "its first steps may be higher or lower by the size of this bucket"}}},
+                 .what = "NCCL's watchdog runs every 100 ms, and only then is a bucket as large as "
+                         "all gradients freed. If a run is faster or slower than planned, the peak "
+                         "of its first steps may be higher or lower by the size of this bucket"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
       // A unit stays gathered while checkpointing runs its layers again, so sharding encloses

@@ -31,11 +31,13 @@ Cell HeldCell(double byte_seconds, bool times) {
   const double gib = byte_seconds / 1073741824.0 * (times ? 1 : 1e9);
   const std::string figure = gib >= 1000 ? timeline::FormatCount(static_cast<uint64_t>(gib + 0.5))
                                          : fmt::format("{:.3g}", gib);
-  return {.text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
-          .sort = byte_seconds,
-          .exact = times ? i18n::Text("bytes multiplied by the time for which they were allocated")
-                         : i18n::Text("bytes multiplied by the number of history entries from "
-                                      "allocation to free, because the file has no times")};
+  return {
+      .text = figure + (times ? i18n::Text(" GiB·s") : i18n::Text(" GiB·entries")),
+      .sort = byte_seconds,
+      .exact =
+          times ? i18n::Text("bytes multiplied by the time for which they were allocated")
+                : i18n::Text("bytes multiplied by their lifetime. The file has no times, so the "
+                             "lifetime is the number of history entries from allocation to free")};
 }
 
 // Returns the allocations of each site.

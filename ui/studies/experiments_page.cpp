@@ -158,9 +158,9 @@ void ExperimentsPage::Show(const QJsonObject& result) {
   model_->setTable(std::move(table));
   const QJsonObject summary = result.value(QLatin1String("summary")).toObject();
   const auto number = [&](const char* key) { return summary.value(QLatin1String(key)).toInt(); };
-  Say(tr("%1 of %2 experiments were run. %3 of %4 experiments with published values are within "
-         "tolerance. %5 of %6 expected relations hold, such as that one run needs less memory than "
-         "another.")
+  Say(tr("%1 of %2 experiments were run. Experiments with published values: %3 of %4 are within "
+         "tolerance. Expected relations, for example that one run needs less memory than another: "
+         "%5 of %6 hold.")
           .arg(number("run"))
           .arg(number("experiments"))
           .arg(number("published_within"))

@@ -143,7 +143,7 @@ void CheckMemory(const Subject& s) {
     for (const char* key : {"allocated", "requested", "reserved"})
       s.report.Equal(at + i18n::English("`peak` and `explain` report the same `{}`", key),
                      At(peak.json, key), At(f, key));
-    s.report.Equal(at + TEXT_MARK("`peak` and `explain` report the same context of the event"),
+    s.report.Equal(at + TEXT_MARK("`peak` and `explain` report the same context (`at`)"),
                    At(peak.json, "at"), At(f, "at"));
     s.report.Equal(at + TEXT_MARK("the categories add up to the allocated memory"),
                    Sum(At(peak.json, "by_category")), At(peak.json, "allocated"));

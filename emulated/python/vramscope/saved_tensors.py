@@ -62,7 +62,7 @@ class SavedTensors:
             except RuntimeError as error:
                 if not self.active or "already been set" not in str(error):
                     raise
-                self.process.assume("the program's hooks for a single saved tensor are not called, so the tensor stays as it was saved", place())
+                self.process.assume("hooks that the program registers on one saved tensor are not called, so this tensor is kept unchanged", place())
 
         return wrapper
 

@@ -152,7 +152,7 @@ class Values(Following):
         assumes that none does. For example, (pixels == 0).sum(-1) == pixels.size(-1) searches for
         rows of padding."""
         result = function(*args, **kwargs)
-        self.assume("for each row of numbers computed on the GPU, the program counts the numbers that equal a given number; all counts are assumed to be 0")
+        self.assume("the program counts how often a given value occurs in each row of a tensor that was computed on the GPU; all these counts are assumed to be 0")
         if self.small(result):
             self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
         return result

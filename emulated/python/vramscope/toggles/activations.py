@@ -182,7 +182,7 @@ class NoUseCache(Toggle):
         if part is None:
             self.refuse("the model has no config.use_cache")
         elif getattr(part, "is_gradient_checkpointing", False):
-            self.already("gradient checkpointing already keeps no keys and values")
+            self.already("with gradient checkpointing, the model keeps no keys and values anyway")
         elif part in self.seen or part.config.use_cache:
             self.candidate = part in self.seen  # false in the first call, which began before the hook was installed
             if part not in self.seen:

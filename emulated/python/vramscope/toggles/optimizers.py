@@ -91,7 +91,7 @@ class OptimizerImpl(Toggle):
     explains = "The foreach implementation allocates temporaries as large as the weights. The fused and for-loop implementations allocate none, but for-loop is slow"
     values, tries = ("fused", "for-loop", "foreach"), ("fused", "for-loop")
     reduces, reduces_in = {"Temporary": 1}, "optimizer"
-    applies_to = "TrainingArguments, and optimizers of torch.optim that have another implementation"
+    applies_to = "TrainingArguments, and optimizers of torch.optim that have more than one implementation"
     settings = {"fused": {"fused": True, "foreach": False}, "for-loop": {"fused": False, "foreach": False},
                 "foreach": {"fused": False, "foreach": True}}
     own = "foreach"  # the program's own implementation, which by default is "foreach" on a GPU
@@ -101,7 +101,7 @@ class OptimizerImpl(Toggle):
         self.own = "fused" if there == "adamw_torch_fused" else "foreach"
         wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # TrainingArguments has no value for for-loop
         if there not in ("adamw_torch", "adamw_torch_fused"):
-            self.refuse("optim=\"%s\" has no other implementation" % there)
+            self.refuse("optim=\"%s\" has only one implementation" % there)
         elif wanted is None:
             self.refuse("TrainingArguments has no optim value for this implementation")
         elif wanted == there:

@@ -47,7 +47,7 @@ class Session:
         part = self.process.part
         for toggle in self.toggles:
             part("not applied: %s" % toggle.name, toggle.install)
-        part("toggles that act on calls of models", self._watch_calls)
+        part("toggles that act when a model is called", self._watch_calls)
         part("toggles for optimizers", self._watch_optimizers)
         part("gradient clipping is not detected", self._watch_gradients)
         imports.after(self.process, "transformers.training_args", self._watch_arguments)
