@@ -881,10 +881,6 @@ Combine comparisons with and, or, not and parentheses.</source>
         <translation>空洞</translation>
     </message>
     <message>
-        <source>In step {} the peak</source>
-        <translation>在第 {} 步，峰值</translation>
-    </message>
-    <message>
         <source>Inference</source>
         <translation>推理</translation>
     </message>
@@ -6133,10 +6129,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>CPU 没有缓存分配器</translation>
     </message>
     <message>
-        <source>the GPU that is planned, counted from 0</source>
-        <translation>规划哪个 GPU，从 0 开始</translation>
-    </message>
-    <message>
         <source>the PDF could not be created</source>
         <translation>无法创建 PDF</translation>
     </message>
@@ -6175,10 +6167,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the maximum of bytes that were live at the same time</source>
         <translation>同时存活的最大字节数</translation>
-    </message>
-    <message>
-        <source>the next work was queued, and began when work of another stream ended</source>
-        <translation>下一项工作已排队，在另一个流的工作结束时开始</translation>
     </message>
     <message>
         <source>the optimizer that updates the weights</source>
@@ -9441,10 +9429,6 @@ first difference: event {} at {}
         <translation>没有在评估模式下启用梯度调用的模型</translation>
     </message>
     <message>
-        <source>optim=&quot;{}&quot; has no other implementation</source>
-        <translation>optim=&quot;{}&quot; 没有其他实现</translation>
-    </message>
-    <message>
         <source>others</source>
         <translation>其他</translation>
     </message>
@@ -9697,10 +9681,6 @@ first difference: event {} at {}
         <translation>TrainingArguments，以及 torch.optim 的 Adam、AdamW、NAdam 和 RAdam</translation>
     </message>
     <message>
-        <source>TrainingArguments, and optimizers of torch.optim that have another implementation</source>
-        <translation>TrainingArguments，以及有其他实现的 torch.optim 优化器</translation>
-    </message>
-    <message>
         <source>TrainingArguments, and programs with at least N optimizer steps</source>
         <translation>TrainingArguments，以及至少有 N 个优化器步的程序</translation>
     </message>
@@ -9735,10 +9715,6 @@ first difference: event {} at {}
     <message>
         <source>every program</source>
         <translation>任何程序</translation>
-    </message>
-    <message>
-        <source>gradient checkpointing already keeps no keys and values</source>
-        <translation>梯度检查点已经不保留键和值</translation>
     </message>
     <message>
         <source>model.gradient_checkpointing_enable() is already called</source>
@@ -10201,10 +10177,6 @@ first difference: event {} at {}
         <translation>lora.trunk=cached 需要长度相同的批次：请将 &quot;samples.file&quot; 设置留空</translation>
     </message>
     <message>
-        <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied</source>
-        <translation>主机上没有权重的副本；绑定的输出层在绑定之前拥有自己的权重</translation>
-    </message>
-    <message>
         <source> in one block</source>
         <translation>，位于一个块中</translation>
     </message>
@@ -10319,10 +10291,6 @@ first difference: event {} at {}
     <message>
         <source>a {} uses string {}, but there are only {} strings</source>
         <translation>{} 使用字符串 {}，但只有 {} 个字符串</translation>
-    </message>
-    <message>
-        <source>bytes multiplied by the number of history entries from allocation to free, because the file has no times</source>
-        <translation>字节数乘以从分配到释放的历史条目数，因为文件没有时间</translation>
     </message>
     <message>
         <source>call stacks: frame {} is used, but there are only {} frames</source>
@@ -10687,10 +10655,6 @@ first difference: event {} at {}
     <message>
         <source>backward passes</source>
         <translation>反向传播</translation>
-    </message>
-    <message>
-        <source>bad address shift or rounding unit</source>
-        <translation>地址位移或取整单位有误</translation>
     </message>
     <message>
         <source>baseline</source>
@@ -11259,10 +11223,6 @@ first difference: event {} at {}
         <translation>autograd 保存的张量经总线移到锁页主机内存再移回。这较慢，占用的主机内存与在 GPU 上节省的一样多</translation>
     </message>
     <message>
-        <source>The combined solution of the table</source>
-        <translation>表中的组合方案</translation>
-    </message>
-    <message>
         <source>The document does not explain why less is kept than in D1a. The reasons: the two encoder layers come before the first trainable parameter (-70.5 MiB), and frozen linear layers keep no input (-154 MiB).</source>
         <translation>文中未解释为何保留的比 D1a 少。原因：两个编码器层位于第一个可训练参数之前（-70.5 MiB），且冻结的线性层不保留输入（-154 MiB）。</translation>
     </message>
@@ -11305,10 +11265,6 @@ first difference: event {} at {}
     <message>
         <source>allocations in a CUDA graph are made when the graph is captured, not when it is launched</source>
         <translation>CUDA 图中的分配在捕获该图时进行，而不是在启动时</translation>
-    </message>
-    <message>
-        <source>allocations that no entry frees, but that no longer exist at the end (they were freed after the last entry, or an entry is missing). They are shown until the end, or until another allocation reuses their memory: {}</source>
-        <translation>没有释放条目、却在结束时已不存在的分配（在最后一个条目之后释放，或有条目缺失）。它们显示到结束，或到另一次分配重用其显存为止：{}</translation>
     </message>
     <message>
         <source>blocks whose size at the end differs from the size in their alloc entry; the size in the entry is used: {}</source>
@@ -11489,10 +11445,6 @@ first difference: event {} at {}
         <translation>，减去权重的 16 位副本 {}</translation>
     </message>
     <message>
-        <source>7/8 of the request of {}</source>
-        <translation>{} 的请求的 7/8</translation>
-    </message>
-    <message>
         <source>98 % of the nominal size</source>
         <translation>标称大小的 98 %</translation>
     </message>
@@ -11555,22 +11507,6 @@ first difference: event {} at {}
     <message>
         <source>same as the {} (same nominal size)</source>
         <translation>与 {} 相同（标称大小相同）</translation>
-    </message>
-    <message>
-        <source>segment_alloc entries left out because their segments do not exist afterwards: {}</source>
-        <translation>因其段之后不存在而忽略的 segment_alloc 条目：{}</translation>
-    </message>
-    <message>
-        <source>segment_free entries left out because their memory still exists afterwards: {}</source>
-        <translation>因其显存之后仍存在而忽略的 segment_free 条目：{}</translation>
-    </message>
-    <message>
-        <source>segment_map entries left out because their memory is not mapped afterwards: {}</source>
-        <translation>因其显存之后未映射而忽略的 segment_map 条目：{}</translation>
-    </message>
-    <message>
-        <source>segment_unmap entries left out because their memory is still mapped afterwards: {}</source>
-        <translation>因其显存之后仍被映射而忽略的 segment_unmap 条目：{}</translation>
     </message>
     <message>
         <source>segments left out with their blocks, because they are empty or overlap another segment: {}</source>
@@ -13117,10 +13053,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>（与“{}”是同一文件）</translation>
     </message>
     <message>
-        <source> (the request is also optimizer state)</source>
-        <translation>（所请求的也是优化器状态）</translation>
-    </message>
-    <message>
         <source> (the request is of the same kind)</source>
         <translation>（所请求的也属于此类）</translation>
     </message>
@@ -13203,10 +13135,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>(!) The document attributes this number to the BigBird script. According to the log, it belongs to DistilBERT.</source>
         <translation>(!) 文中将该数值归于 BigBird 脚本；据日志，它属于 DistilBERT。</translation>
-    </message>
-    <message>
-        <source>(!) The document&apos;s function stores an additional copy and returns the original. The next operator saves the original anyway, so the function needs more memory. The 75 % are relative to fp32.</source>
-        <translation>(!) 文中的函数另存一份副本并返回原张量，而下一个算子仍会保存它，因此该函数需要更多内存。75 % 是相对于 fp32。</translation>
     </message>
     <message>
         <source>(!) The plan covers only loading, with the head of 1000 classes. The call that the document uses for the conversion does not exist.</source>
@@ -13321,14 +13249,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56 GB。在峰值处，这些字节并非全部与激活值同时在显存中。</translation>
     </message>
     <message>
-        <source>11.62 / 12.05; the share of the logits depends on the lengths of the samples</source>
-        <translation>11.62 / 12.05；logits 所占的比例取决于样本的长度</translation>
-    </message>
-    <message>
-        <source>12.17 / 19.26; the lengths of the samples are not known</source>
-        <translation>12.17 / 19.26；样本的长度未知</translation>
-    </message>
-    <message>
         <source>16-bit weights halve the memory of parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
         <translation>16 位权重使参数、梯度和优化器状态减半。Autocast 保留 fp32 权重，大多数算子以 16 位计算，并持有权重的 16 位副本直到反向传播结束。</translation>
     </message>
@@ -13359,18 +13279,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>4.9 TB/s in NVIDIA&apos;s GH200 data sheet, quoted at second hand and not checked again</source>
         <translation>NVIDIA GH200 数据手册的 4.9 TB/s，为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>5.3 / 12.2, from two screenshots with tolerances of 10 % and 5 %</source>
-        <translation>5.3 / 12.2，由两张截图得出，容差为 10 % 和 5 %</translation>
-    </message>
-    <message>
-        <source>6.02 / 19.26; the lengths of the samples are not known</source>
-        <translation>6.02 / 19.26；样本的长度未知</translation>
-    </message>
-    <message>
-        <source>98.9 % of the size that NVIDIA&apos;s MIG user guide states (186 GB), as for the B200</source>
-        <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %，同 B200</translation>
     </message>
     <message>
         <source>; `vramscope reproduce` runs all experiments</source>
@@ -13447,14 +13355,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>Allocated memory hardly changes during training, because optimizer state exists only for 540,672 parameters. Autocast is on in this run, but off in A1. Without autocast (A10), the run would need 13.7 GiB.</source>
         <translation>训练期间已分配显存几乎不变，因为只有 540,672 个参数有优化器状态。此处 autocast 开启，而 A1 中关闭。不用 autocast（A10）时该运行需要 13.7 GiB。</translation>
-    </message>
-    <message>
-        <source>As many parameters are trained as in D1b, but only an eighth of the memory is kept.</source>
-        <translation>训练的参数与 D1b 一样多，但保留的只有八分之一。</translation>
-    </message>
-    <message>
-        <source>Autocast keeps the 16-bit copy of each weight until the end of forward, in case the weight is used again. In evaluation and re-entrant checkpoints, no graph keeps the copies, but the cache holds all of them at once. Without the cache, each copy is freed after its matrix product.</source>
-        <translation>Autocast 将每个权重的 16 位副本保留到前向结束，以备再次使用。在评估和可重入检查点中，没有计算图持有副本，但缓存会同时持有全部副本。不用缓存时，每个副本在其乘法之后即释放。</translation>
     </message>
     <message>
         <source>Baseline: {} kernels take {}. Current run: {} kernels take {}. Kernels that are in both runs take {} in the baseline and {} in the current run.</source>
@@ -13703,10 +13603,6 @@ the run still runs out of memory.</source>
         <translation>按 NCCL 2.28 的规则，{} 个 rank 的通信器的 NCCL 显存：{} 到 {}，取决于通道和算法。采用最大值</translation>
     </message>
     <message>
-        <source>NCCL&apos;s watchdog runs every 100 ms and then frees a bucket as large as all gradients. If the speed of a run differs from the plan, the peak of its first steps may be higher or lower by the size of this bucket</source>
-        <translation>NCCL 的 watchdog 每 100 ms 运行一次，并释放与全部梯度一样大的桶。若运行速度与规划不同，其最初几步的峰值可能高出或低于这个桶的大小</translation>
-    </message>
-    <message>
         <source>NCCL: a split communicator is assumed to contain all ranks of its parent communicator</source>
         <translation>NCCL：假定拆分出的通信器包含其父通信器的所有 rank</translation>
     </message>
@@ -13725,10 +13621,6 @@ the run still runs out of memory.</source>
     <message>
         <source>No request fails. Some requests exceed {} at first, but they fit after the allocator has released its cache.</source>
         <translation>没有请求失败。有些请求起初超过 {}，但在分配器归还缓存后即可放下。</translation>
-    </message>
-    <message>
-        <source>No result was published; presumably the run ran out of memory. It is planned for a card of 24 GB. The loss does not depend on the classifier&apos;s pooler, so without find_unused_parameters the second step would fail.</source>
-        <translation>没有发表结果；大概是该运行内存不足。按 24 GB 的 GPU 规划。损失不依赖分类器的池化层，因此没有 find_unused_parameters 时，第二步会出错。</translation>
     </message>
     <message>
         <source>No toggle applies to this program, or no toggle that applies could be planned.
@@ -13833,10 +13725,6 @@ the run still runs out of memory.</source>
     <message>
         <source>The attention kernels that PyTorch may use. The math kernel stores the matrix of attention scores; the other kernels do not</source>
         <translation>PyTorch 可使用的注意力内核。math 内核会存储注意力分数矩阵，其他内核不会</translation>
-    </message>
-    <message>
-        <source>The document lacks this row. It separates the effect of autocast from the effects of checkpointing and LoRA.</source>
-        <translation>文中缺少的一行，用来区分 autocast 与检查点和 LoRA 的作用。</translation>
     </message>
     <message>
         <source>The document says that int8 is usable only for inference.</source>
@@ -14199,10 +14087,6 @@ the run still runs out of memory.</source>
         <translation>`peak` 和 `explain` 报告的 `{}` 相同</translation>
     </message>
     <message>
-        <source>`peak` and `explain` report the same context of the event</source>
-        <translation>`peak` 和 `explain` 报告的事件上下文相同</translation>
-    </message>
-    <message>
         <source>`peak` and `info` report the same peak of allocated memory</source>
         <translation>`peak` 和 `info` 报告的已分配显存峰值相同</translation>
     </message>
@@ -14431,10 +14315,6 @@ the run still runs out of memory.</source>
         <translation>所有块都与录制一致</translation>
     </message>
     <message>
-        <source>all classes computed on the GPU are assumed to occur equally often (tokens are distributed evenly among experts)</source>
-        <translation>假定 GPU 上计算出的各类别出现次数相同（词元均匀分配给各专家）</translation>
-    </message>
-    <message>
         <source>all requests of the two plans are equal</source>
         <translation>两次规划的所有请求都相同</translation>
     </message>
@@ -14573,10 +14453,6 @@ the run still runs out of memory.</source>
     <message>
         <source>blocks that were allocated before the first step are live at the peak, but are not training state</source>
         <translation>第一步之前分配的块在峰值处存活，但不属于训练状态</translation>
-    </message>
-    <message>
-        <source>blocks that were allocated before the first step match at least 80 % of the weights in size</source>
-        <translation>第一步之前分配的块，大小与至少 80 % 的权重相符</translation>
     </message>
     <message>
         <source>blocks were freed, but another stream still uses them</source>
@@ -14721,10 +14597,6 @@ the run still runs out of memory.</source>
     <message>
         <source>ddp: size of a bucket in MiB; the gradients in a bucket are averaged together (bucket_cap_mb)</source>
         <translation>ddp：桶的大小（MiB）；同一个桶中的梯度一起取平均（bucket_cap_mb）</translation>
-    </message>
-    <message>
-        <source>ddp: whether buckets hold copies of the gradients, or gradients are views of the buckets (gradient_as_bucket_view)</source>
-        <translation>ddp：桶存放梯度的副本，还是梯度是桶的视图（gradient_as_bucket_view）</translation>
     </message>
     <message>
         <source>delete everything that was downloaded, and the environments that `plan --with` keeps</source>
@@ -14911,10 +14783,6 @@ the run still runs out of memory.</source>
         <translation>fsdp1：反向中何时收集下一层：在计算一层的梯度之前（BACKWARD_PRE）、之后（BACKWARD_POST），或需要下一层时（None）</translation>
     </message>
     <message>
-        <source>fully_shard is Python code. Its allocations are reproduced one by one, as in PyTorch 2.11</source>
-        <translation>fully_shard 是 Python 代码；其分配按 PyTorch 2.11 逐一重现</translation>
-    </message>
-    <message>
         <source>g is the number of key-value heads: 1 for multi-query attention, and the number of heads for multi-head attention</source>
         <translation>g 为键值头数：多查询注意力为 1，多头注意力为头数</translation>
     </message>
@@ -15015,10 +14883,6 @@ the run still runs out of memory.</source>
         <translation>{}参数、梯度和优化器状态 {} 的一半（若这些张量为 fp32）</translation>
     </message>
     <message>
-        <source>half the recomputation, half the saved memory</source>
-        <translation>重计算减半，节省也减半</translation>
-    </message>
-    <message>
         <source>half the size of fp32, without scales</source>
         <translation>大小为 fp32 的一半，没有缩放因子</translation>
     </message>
@@ -15067,10 +14931,6 @@ the run still runs out of memory.</source>
         <translation>在规划中，{} 不发送任何内容（{}）</translation>
     </message>
     <message>
-        <source>in a replay that limits the allocator to {}, {} ({} reserved at the request)</source>
-        <translation>在分配器上限为 {} 的重放中，{}（请求时预留 {}）</translation>
-    </message>
-    <message>
         <source>in a torch.autograd.Function, backward receives other tensor objects than the leaf tensors that forward saved</source>
         <translation>在 torch.autograd.Function 中，backward 得到的张量对象与 forward 保存的叶张量不是同一对象</translation>
     </message>
@@ -15085,10 +14945,6 @@ the run still runs out of memory.</source>
     <message>
         <source>in the output of `diff`, `equal` is true</source>
         <translation>在 `diff` 的输出中，`equal` 为 true</translation>
-    </message>
-    <message>
-        <source>in the replay, none of this memory is in use ({}). In the recording, the memory may still have been in use, or the device was not full</source>
-        <translation>在重放中，这段显存未被使用（{}）。在录制中，这段显存当时可能仍在使用，或者设备未满</translation>
     </message>
     <message>
         <source>in the replay, none of this memory is in use. The recorded allocator released the memory for another reason (garbage collection or a released pool)</source>
@@ -15145,10 +15001,6 @@ the run still runs out of memory.</source>
         <translation>无法确定运行是否在预算之内，因为未记录预留显存。已分配显存（{}）和 CUDA 上下文（{}）放得下，但运行预留的显存可能更多</translation>
     </message>
     <message>
-        <source>it is unknown whether the run fits the budget: {}. The failed allocation fits a budget of {}, but the memory that the run needs after this allocation is unknown</source>
-        <translation>无法确定运行是否在预算之内：{}。失败的分配在 {} 的预算之内，但运行在该分配之后需要多少显存未知</translation>
-    </message>
-    <message>
         <source>it overlaps the previous segment</source>
         <translation>与前一个段重叠</translation>
     </message>
@@ -15187,10 +15039,6 @@ the run still runs out of memory.</source>
     <message>
         <source>learning rate: constant, or falling to 0 along half a cosine over the steps of the run</source>
         <translation>学习率：恒定，或在运行的各步中按半余弦降到 0</translation>
-    </message>
-    <message>
-        <source>leave blocks that are older than the recording where they are. By default, the settings also apply to these blocks</source>
-        <translation>早于录制的块保持原位。默认情况下，设置也应用于这些块</translation>
     </message>
     <message>
         <source>lengths of successive micro-batches, such as &quot;400,1536,400&quot;, or a range from which lengths are drawn, such as &quot;256-1024&quot; (seq=LIST sets this). Empty: all micro-batches have the length seq</source>
@@ -15267,10 +15115,6 @@ the run still runs out of memory.</source>
     <message>
         <source>lora.trunk=cached is only supported for plans, because in real runs the second epoch has other data than the first; use backend=plan</source>
         <translation>lora.trunk=cached 只支持规划，因为在实际运行中，第二轮的数据与第一轮不同；请用 backend=plan</translation>
-    </message>
-    <message>
-        <source>loss_path=upcast-in-model is not supported for GPT-2, which never converted its logits and computed the loss in their type; set loss_path=logits-cut</source>
-        <translation>GPT-2 不支持 loss_path=upcast-in-model，因为它从不转换其 logits，而是以其类型计算损失；请设 loss_path=logits-cut</translation>
     </message>
     <message>
         <source>loss_reentrant has no effect with loss_keeps=logits, because no chunk is recomputed; set loss_reentrant=false</source>
@@ -15415,10 +15259,6 @@ the run still runs out of memory.</source>
     <message>
         <source>numbers that the program computes on the GPU and sorts are assumed to be in order already</source>
         <translation>程序在 GPU 上计算并要排序的数假定已经有序</translation>
-    </message>
-    <message>
-        <source>objects are nested deeper than in any memory statistics</source>
-        <translation>对象的嵌套深于任何内存统计</translation>
     </message>
     <message>
         <source>objects from other ranks are assumed to equal the objects that this rank sends</source>
@@ -15785,10 +15625,6 @@ the run still runs out of memory.</source>
         <translation>没有训练时 save 不起作用，因为没有新的内容可保存</translation>
     </message>
     <message>
-        <source>scaled from the B200&apos;s values in the same ratio as the tensor rates</source>
-        <translation>由 B200 的数值按张量速率的相同比例缩放</translation>
-    </message>
-    <message>
         <source>segments can grow, which leaves fewer holes</source>
         <translation>段可以增长，因此空洞更少</translation>
     </message>
@@ -15873,14 +15709,6 @@ the run still runs out of memory.</source>
         <translation>第 {} 步比中位数步多需要 {}，因为其批次更大</translation>
     </message>
     <message>
-        <source>temporaries for computing buffers on the GPU, such as masks and frequencies, are not allocated (they take a few MiB and are freed immediately)</source>
-        <translation>不分配在 GPU 上计算缓冲区所用的临时张量（掩码、频率；几 MiB，立即释放）</translation>
-    </message>
-    <message>
-        <source>tensors of the norms in fp32, one 16-bit input for each linear layer, and 16-bit copies of the weights</source>
-        <translation>归一化的张量为 fp32，每个线性层有一个 16 位的输入，另有权重的 16 位副本</translation>
-    </message>
-    <message>
         <source>tf32 is 35 TFLOPS and bf16 is 70 TFLOPS in NVIDIA&apos;s A10G data sheet, quoted at second hand and not checked again</source>
         <translation>NVIDIA A10G 数据手册中 tf32 为 35 TFLOPS，bf16 为 70 TFLOPS，为转引，未再核对</translation>
     </message>
@@ -15905,10 +15733,6 @@ the run still runs out of memory.</source>
         <translation>GPU：`vramscope devices` 中的名称、MIG 切片（a100-80gb:1g.10gb）、文件（my_gpu.json）或属性（memory=24GiB,compute_capability=8.6,multiprocessors=28）</translation>
     </message>
     <message>
-        <source>the Python hooks and the emulated platform have different versions, so values read back are 0 and masks are empty</source>
-        <translation>Python 钩子与模拟平台的版本不同，因此读回的值为 0，掩码为空</translation>
-    </message>
-    <message>
         <source>the `bytes_requested` of all blocks add up to `requested`</source>
         <translation>所有块的 `bytes_requested` 之和等于 `requested`</translation>
     </message>
@@ -15931,10 +15755,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the analysis library and `peak` report the same peak of allocated memory</source>
         <translation>分析库和 `peak` 报告的已分配显存峰值相同</translation>
-    </message>
-    <message>
-        <source>the assignment of tasks to workers is computed on the GPU; the workers are assumed to get the tasks in order</source>
-        <translation>任务到工作者的分配在 GPU 上计算；假定工作者依次得到任务</translation>
     </message>
     <message>
         <source>the blocks and the unused memory add up to the reserved memory</source>
@@ -16133,10 +15953,6 @@ the run still runs out of memory.</source>
         <translation>所有池的空洞之和等于空洞的总数</translation>
     </message>
     <message>
-        <source>the host&apos;s times were recorded on another computer (with an H200) and include the recorder&apos;s overhead. In Python, they are {} us per launch and {} us per module. In backward, they are {} us per launch</source>
-        <translation>主机用时录制于另一台计算机（配有 H200），含录制开销。Python 中每次启动 {} us、每个模块 {} us。反向中每次启动 {} us</translation>
-    </message>
-    <message>
         <source>the host&apos;s work takes no time</source>
         <translation>主机的工作不花时间</translation>
     </message>
@@ -16163,10 +15979,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the layout of kind {} has the invalid columns {:#x}</source>
         <translation>种类 {} 的布局有无效的列 {:#x}</translation>
-    </message>
-    <message>
-        <source>the lengths of the samples are not known; the longest is chosen so that the plan matches this value</source>
-        <translation>样本的长度未知；选取最长的长度，使规划与这个数值一致</translation>
     </message>
     <message>
         <source>the live and pending pieces of all segments add up to the live bytes</source>
@@ -16225,10 +16037,6 @@ the run still runs out of memory.</source>
         <translation>该路径不是普通文件</translation>
     </message>
     <message>
-        <source>the peak does not include paged moments, because PyTorch&apos;s allocator does not see managed memory. The GPU keeps paged moments while it has room, and the time of a step assumes that it has room</source>
-        <translation>分页的矩不计入峰值，因为 PyTorch 的分配器看不到托管内存。GPU 在有空间时会保留它们；一步的时间假定 GPU 有空间</translation>
-    </message>
-    <message>
         <source>the peak is in the optimizer&apos;s step</source>
         <translation>峰值在优化器步</translation>
     </message>
@@ -16283,10 +16091,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the program&apos;s changes to files cannot be isolated here ({}). Run the program where user namespaces are allowed. With --no-isolation, the program runs here and changes real files</source>
         <translation>此处无法隔离程序对文件的更改（{}）。请在允许用户命名空间的环境中运行程序。使用 --no-isolation 时，程序在此处运行，并会更改真实文件</translation>
-    </message>
-    <message>
-        <source>the program&apos;s hooks for a single saved tensor are not called, so the tensor stays as it was saved</source>
-        <translation>程序为单个已保存张量注册的钩子不会被调用，因此该张量保持保存时的状态</translation>
     </message>
     <message>
         <source>the program&apos;s recorded events are incomplete: {}</source>
@@ -16429,10 +16233,6 @@ the run still runs out of memory.</source>
         <translation>此类 GPU 上 CUDA 上下文的通常大小。它由这一行的 3.3 GiB 算出，也用于 B5 和 B7</translation>
     </message>
     <message>
-        <source>the values of the 16-bit rows are 0.4 to 1.0 GB above other memory models, in proportion to the batch. The flash kernel of that time probably kept more memory</source>
-        <translation>16 位各行的数值比其他显存模型高 0.4 到 1.0 GB，与批大小成正比。当时的 flash 内核可能保留更多显存</translation>
-    </message>
-    <message>
         <source>the worker did not respond within {} s of its start</source>
         <translation>工作进程启动后 {} 秒内没有响应</translation>
     </message>
@@ -16451,10 +16251,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the {} of gradients that were allocated before the step</source>
         <translation>在本步之前分配的梯度 {}</translation>
-    </message>
-    <message>
-        <source>there are items without a container</source>
-        <translation>有元素没有容器</translation>
     </message>
     <message>
         <source>there is no display, and LibTorch, which the built-in models need, is not installed. These commands need neither a display nor LibTorch:
@@ -16517,10 +16313,6 @@ the run still runs out of memory.</source>
     <message>
         <source>to try the remedy without editing the program, run vramscope plan --toggle NAME -- python train.py</source>
         <translation>无需修改程序即可试用改法，请运行 vramscope plan --toggle NAME -- python train.py</translation>
-    </message>
-    <message>
-        <source>toggles that act on calls of models</source>
-        <translation>作用于模型调用的开关</translation>
     </message>
     <message>
         <source>tokens are distributed evenly over the experts: with k experts chosen for each token, each expert gets tokens x k / experts</source>
@@ -16625,10 +16417,6 @@ the run still runs out of memory.</source>
     <message>
         <source>types of weights and arithmetic; amp-* keeps the weights in fp32 and uses autocast</source>
         <translation>权重和运算的类型；amp-* 保持权重为 fp32，并使用 autocast</translation>
-    </message>
-    <message>
-        <source>unknown property {}{}; the properties are: like, {}</source>
-        <translation>未知参数 {}{}；参数有：like、{}</translation>
     </message>
     <message>
         <source>use_cache=true is not supported for {model} in training; set use_cache=false</source>
@@ -17203,10 +16991,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>(!) 卸载到 NVMe 需要 ZeRO 第 3 阶段，但文中的配置文件设为第 2 阶段。</translation>
     </message>
     <message>
-        <source>(!) The document says &quot;2/3 less in the model, 3/10 less in activations&quot;. These figures are in fact the changes of allocated memory (-68.7 %) and of reserved memory (-34.1 %), which contradicts the document&apos;s own definitions. 85 % of the remaining memory is logits: see A11.</source>
-        <translation>(!) 文中称“模型减少 2/3，激活值减少 3/10”。这两个数其实是已分配显存（-68.7 %）和预留显存（-34.1 %）的变化，与文中自己的定义矛盾。其余显存的 85 % 是 logits：见 A11。</translation>
-    </message>
-    <message>
         <source>(!) The readings also contradict the table: forward adds 17.3 GiB (28.5 minus 11.2), but the table has 30 GB of activations.</source>
         <translation>(!) 读数也与表矛盾：前向增加 17.3 GiB（28.5 减 11.2），而表中的激活值为 30 GB。</translation>
     </message>
@@ -17233,10 +17017,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>Allocated bytes are active bytes here: they include freed blocks that another stream still uses. torch.cuda.max_memory_allocated() leaves these blocks out and reports {}.</source>
         <translation>此处已分配的字节是活跃的字节：包括已释放但另一个流仍在使用的块。torch.cuda.max_memory_allocated() 不计这些块，报告 {}。</translation>
-    </message>
-    <message>
-        <source>Each GPU trains on its own batch, and gradients are averaged. With ddp, DistributedDataParallel copies gradients into buckets. The buckets need as much memory as the gradients, unless gradients are views of them. zero1 is like ddp, but with ZeroRedundancyOptimizer: each GPU has the optimizer state of its share of the parameters. zero3 applies fully_shard to each layer and the model (FSDP2). Weights, gradients and optimizer state are divided among the GPUs, and a layer is gathered while it runs. zero2 is like zero3, but with reshard_after_forward=False: gathered weights stay until the end of backward. With tensor, every GPU has the same batch, and holds a part of each layer&apos;s heads and feed-forward width (ColwiseParallel, RowwiseParallel), with the gradients and optimizer state of this part. Activations between these parts are complete, and are summed over the GPUs twice per layer and direction.</source>
-        <translation>每个 GPU 在自己的批次上训练，梯度取平均。ddp：DistributedDataParallel 将梯度拷贝到桶中；除非梯度是桶的视图，否则桶需要与梯度同样多的显存。zero1 与 ddp 相同，但使用 ZeroRedundancyOptimizer：每个 GPU 持有其参数份额的优化器状态。zero3 对每层和模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态在各 GPU 之间切分，层在运行时收集。zero2 与 zero3 相同，但 reshard_after_forward=False：收集的权重保留到反向传播结束。tensor：每个 GPU 使用相同的批次，并持有每层注意力头和前馈宽度的一部分（ColwiseParallel、RowwiseParallel），以及这部分的梯度和优化器状态。各部分之间的激活值是完整的，每层每个方向在 GPU 间求和两次。</translation>
     </message>
     <message>
         <source>Every call site holds the same amount of memory at both peaks.</source>
@@ -17379,10 +17159,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>每个可训练虚拟词元在每层都有键和值</translation>
     </message>
     <message>
-        <source>for each row of numbers computed on the GPU, the program counts the numbers that equal a given number; all counts are assumed to be 0</source>
-        <translation>对 GPU 上计算出的数的每一行，程序统计等于给定数的数的个数；假定所有计数均为 0</translation>
-    </message>
-    <message>
         <source>for loss=chunked: &quot;true&quot; recomputes each chunk in a nested backward (as with use_reentrant=True), &quot;false&quot; runs the chunk&apos;s forward a second time</source>
         <translation>用于 loss=chunked：true 在嵌套的反向中重新计算每块（同 use_reentrant=True），false 将该块的前向再运行一次</translation>
     </message>
@@ -17409,10 +17185,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>from 30 to 15 GB with pure fp16</source>
         <translation>使用纯 fp16 时从 30 GB 降到 15 GB</translation>
-    </message>
-    <message>
-        <source>half of the NVL&apos;s rates with sparsity, which are 835 (tf32) and 1,671 (bf16) in NVIDIA&apos;s H200 data sheet (the version with 4.8 TB/s). The rates are quoted at second hand and not checked again</source>
-        <translation>NVL 稀疏速率的一半；在 NVIDIA H200 数据手册（带宽为 4.8 TB/s 的版本）中，稀疏速率为 835（tf32）和 1,671（bf16）。速率为转引，未再核对</translation>
     </message>
     <message>
         <source>ignored; a plan does not keep the attention weights of all layers as outputs of the model</source>
@@ -17567,10 +17339,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>步时间，相对于解耦式适配器</translation>
     </message>
     <message>
-        <source>tensors of the norms in fp32, all other tensors in 16 bits, and 16-bit copies of the weights. Here, u is bytes per feed-forward element: 4 for GELU, or 16 if separate operators compute GELU&apos;s tanh form</source>
-        <translation>归一化的张量为 fp32，其余张量为 16 位，另有权重的 16 位副本。此处 u 为每个前馈元素的字节数：GELU 为 4，由多个算子计算 GELU 的 tanh 形式时为 16</translation>
-    </message>
-    <message>
         <source>the 16-bit rate is eight times the fp32 rate, as on the T4 and the Quadro RTX 5000. The GPU has fp16, but no bf16</source>
         <translation>16 位速率为 fp32 速率的八倍，同 T4 和 Quadro RTX 5000。该 GPU 有 fp16，没有 bf16</translation>
     </message>
@@ -17617,10 +17385,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>the recorded allocator mapped pages instead of allocating a segment</source>
         <translation>录制中的分配器映射了页，而没有分配段</translation>
-    </message>
-    <message>
-        <source>the recorded, made and modelled bytes add up to the allocated memory</source>
-        <translation>录制的、实际分配的和建模的字节数之和等于已分配显存</translation>
     </message>
     <message>
         <source>the tf32 rate equals the fp32 rate, and the bf16 rate is twice the fp32 rate, as stated for other GeForce cards of this generation</source>
@@ -17705,10 +17469,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>--order：没有名为“{}”的更改；没有剩余的更改可排序</translation>
     </message>
     <message>
-        <source>1.3 % more than the B300. Public notes state 279 GB for this GPU and 275 GB for the B300, which is 1.5 % more</source>
-        <translation>比 B300 多 1.3 %。公开笔记中此 GPU 为 279 GB，B300 为 275 GB，即多 1.5 %</translation>
-    </message>
-    <message>
         <source>1.75 GiB / 6.30 GiB; both values are from a Python model of the program&apos;s memory</source>
         <translation>1.75 GiB / 6.30 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
     </message>
@@ -17721,16 +17481,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>13.59 GiB / 18.68 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
     </message>
     <message>
-        <source>130 MiB less than half of the total memory that was measured on modules of 8 GB</source>
-        <translation>比 8 GB 模块实测总显存的一半少 130 MiB</translation>
-    </message>
-    <message>
         <source>17.04 GiB / 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
         <translation>17.04 GiB / 18.68 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
-    </message>
-    <message>
-        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Names of the other profiles: public notes. Their multiprocessors: sevenths of the GPU&apos;s number. Their memory: eighths of the GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
-        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置的名称：公开笔记。其多处理器：GPU 数量的七分之几。其显存：GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
     </message>
     <message>
         <source>1g.24gb: from the output of nvidia-smi mig -lgip for an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300). 2g.48gb: from a log whose URL was not kept. 4g.96gb: the whole card. bigstack-oss/cubecos#312 states other values: 23.12 GiB for 1g.24gb, and 46.50 GiB for 2g.48gb</source>
@@ -17863,10 +17615,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>TrainingArguments，以及含有同类块列表的模型</translation>
     </message>
     <message>
-        <source>With shard.implementation=fsdp1, gradients.dtype=fp32 can&apos;t be used: its hooks belong to single parameters, but only flat parameters get gradients; set gradients.dtype=weights</source>
-        <translation>shard.implementation=fsdp1 时不能使用 gradients.dtype=fp32：其钩子属于单个参数，而只有扁平参数得到梯度；请设 gradients.dtype=weights</translation>
-    </message>
-    <message>
         <source>With shard.strategy=tensor, PyTorch&apos;s foreach and fused optimizers refuse lists that mix split and unsplit parameters, and PyTorch uses the loop by default; set optimizer.impl=loop</source>
         <translation>shard.strategy=tensor 时，PyTorch 的 foreach 和 fused 优化器拒绝切分和未切分参数的混合列表，PyTorch 默认使用循环；请设 optimizer.impl=loop</translation>
     </message>
@@ -17881,14 +17629,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>a list of traces contains an item of another kind: {}</source>
         <translation>跟踪列表包含其他种类的项：{}</translation>
-    </message>
-    <message>
-        <source>a table of estimates, which states 8 GB. With a checkpoint of every layer, only about 2.3 GB are kept: 24 inputs of 52.4 MB each, and one layer of 1.05 GB. With a checkpoint every seven layers (see below), about 8 GB are kept</source>
-        <translation>一张估算表，其中为 8 GB。每层设检查点时只保留约 2.3 GB：24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层。每七层一个检查点时（见下），约保留 8 GB</translation>
-    </message>
-    <message>
-        <source>a thread that regularly checks whether GPU work has completed did not finish a check in time. From then on, real time decides which GPU work this thread sees as completed, so memory can differ from plan to plan</source>
-        <translation>一个定期检查 GPU 工作是否完成的线程没有及时完成一次检查。此后，由实际时间决定该线程看到哪些 GPU 工作已完成，因此各次规划的显存可能不同</translation>
     </message>
     <message>
         <source>additional GPU memory with pin_memory</source>
@@ -17931,10 +17671,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>前向时拷贝到主机，反向时拷回</translation>
     </message>
     <message>
-        <source>device {}: {} bytes were allocated before the first event and never freed. They are not shown, because at some point less memory than this is reserved</source>
-        <translation>设备 {}：有 {} 字节在第一个事件之前分配且从未释放。它们不显示，因为某一时刻的预留显存少于这一数量</translation>
-    </message>
-    <message>
         <source>event {} has {} bytes, more than any device has. No snapshot was written, because vramscope would refuse to open it</source>
         <translation>事件 {} 有 {} 字节，超过任何设备的容量。没有写入快照，因为 vramscope 会拒绝打开它</translation>
     </message>
@@ -17959,10 +17695,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>字节 {} 处的帧：其头部声明 {} 字节（解压后 {} 字节）。两者均不得超过 {} 字节</translation>
     </message>
     <message>
-        <source>free of a block of {} B allocated earlier{}</source>
-        <translation>释放较早分配的 {} B 的块{}</translation>
-    </message>
-    <message>
         <source>from a Python model of the program&apos;s memory</source>
         <translation>由该程序显存的一个 Python 模型得出</translation>
     </message>
@@ -17977,10 +17709,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>from a Python model of the program&apos;s memory; autocast keeps a bf16 copy of the tied embedding, 0.25 GiB</source>
         <translation>由该程序显存的一个 Python 模型得出；autocast 保留绑定嵌入的 bf16 副本，0.25 GiB</translation>
-    </message>
-    <message>
-        <source>fsdp1: &quot;true&quot; lets the host gather a unit only after the weights of the unit two places earlier are freed (limit_all_gathers); &quot;false&quot;: no limit</source>
-        <translation>fsdp1：&quot;true&quot; 时，主机在往前第二个单元的权重释放之后才收集一个单元（limit_all_gathers）；&quot;false&quot;：不限制</translation>
     </message>
     <message>
         <source>galore.rank is not supported for the model &quot;basics&quot;, whose script has its own optimizer: set galore.rank=0</source>
@@ -18027,22 +17755,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>比微批次为 4 时少的保留显存</translation>
     </message>
     <message>
-        <source>live over several steps: allocated where batches are made, or assumed to hold integers of a batch, because there are two or four blocks of this size</source>
-        <translation>跨多步存活：在创建批次的地方分配，或因为有两个或四个该大小的块而假定存放批次的整数</translation>
-    </message>
-    <message>
-        <source>live over several steps: as many blocks of this size are parameters as there are gradients of this size</source>
-        <translation>跨多步存活：该大小的块中，参数块的数量与该大小的梯度一样多</translation>
-    </message>
-    <message>
-        <source>live over several steps: backward allocates no gradients, so as many blocks of this size are gradients as there are parameters of this size</source>
-        <translation>跨多步存活：反向传播不分配梯度，因此该大小的块中，梯度块的数量与该大小的参数一样多</translation>
-    </message>
-    <message>
-        <source>live over several steps: the category determines when the first step allocates the block; only with this category does a replay of that step place the block at its recorded address</source>
-        <translation>跨多步存活：类别决定第一步何时分配该块；只有采用此类别时，重放第一步才会将该块放置在录制的地址</translation>
-    </message>
-    <message>
         <source>loss=chunked is not supported for the model &quot;basics&quot;, whose script computes its loss as a whole; set loss=full</source>
         <translation>模型 &quot;basics&quot; 不支持 loss=chunked，其脚本整体计算损失；请设 loss=full</translation>
     </message>
@@ -18055,16 +17767,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>由 transformers 的 from_pretrained 创建并用适配器训练的模型</translation>
     </message>
     <message>
-        <source>multiprocessors: sevenths of the GPU&apos;s number. Memory: eighths of the GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
-        <translation>多处理器：GPU 数量的七分之几。显存：GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
-    </message>
-    <message>
         <source>multiprocessors: the same numbers as on the H100. Memory: eighths of the GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
         <translation>多处理器：数量与 H100 相同。显存：GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
-    </message>
-    <message>
-        <source>nothing was requested from the device directly afterwards</source>
-        <translation>紧接其后没有向设备请求显存</translation>
     </message>
     <message>
         <source>order: no optimizer step or zero_grad was found, so each forward and backward pass counts as one step</source>
@@ -18115,10 +17819,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>检查点已经量化</translation>
     </message>
     <message>
-        <source>the document says that autocast&apos;s flag is set, but the published value is what this run needs without autocast. Evidence: the length of the longest micro-batch was computed from each row separately. From the other rows, it is 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). From this row, it is similar only without autocast: 1545 tokens (A10). With autocast, it is 1867 tokens. For LoRA with autocast, plans make the same allocations, one by one, as programs that use transformers and PEFT (tests/oracle)</source>
-        <translation>文中称 autocast 的开关已打开，但发表的数值是此运行在没有 autocast 时所需的。证据：最长微批次的长度由各行分别算出。由其他各行得出 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。由这一行只有在没有 autocast 时才得出相近的长度：1545 个词元（A10）；有 autocast 时为 1867 个词元。autocast 下 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
-    </message>
-    <message>
         <source>the host began to launch the next work only after the gap had begun</source>
         <translation>空闲开始之后，主机才开始启动下一项工作</translation>
     </message>
@@ -18133,10 +17833,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>the lower limit counts only the activations of one batch, according to a Python model of the program&apos;s memory. The value can be higher, because the activations of two batches exist while the second batch replaces the first</source>
         <translation>下限只计入一个批的激活值，由该程序显存的一个 Python 模型得出。实际值可能更高，因为第二个批取代第一个时，两个批的激活值同时存在</translation>
-    </message>
-    <message>
-        <source>the message states {} rows, but contains the kinds of {} rows</source>
-        <translation>消息声明 {} 行，却含有 {} 行的种类</translation>
     </message>
     <message>
         <source>the model &quot;basics&quot; computes attention with elementary operators</source>
@@ -18235,24 +17931,12 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>发表的数值是在文件浏览器中读出的；文件还包含两个预训练头</translation>
     </message>
     <message>
-        <source>the reference is 1.223 GiB (this run) divided by 1.349 GiB (full training), both from a Python model of the program&apos;s memory. The document&apos;s values are 3.12 GiB and 3.53 GiB. They are the memory in use on the device minus static memory</source>
-        <translation>参考值为 1.223 GiB（此运行）除以 1.349 GiB（全量训练），均由该程序显存的一个 Python 模型得出。文中的值为 3.12 GiB 和 3.53 GiB，由设备上使用的显存减去静态显存得出</translation>
-    </message>
-    <message>
         <source>the replay leaves out {} of the file, because the kind is unknown or no block matches</source>
         <translation>重放略去文件中的 {}，因为种类未知，或没有匹配的块</translation>
     </message>
     <message>
         <source>the replay leaves {} out of its start state (outside all segments, or overlapping other blocks)</source>
         <translation>重放从起始状态中略去 {}（位于所有段之外，或与其他块重叠）</translation>
-    </message>
-    <message>
-        <source>the run ran out of memory, because an allocation of {} failed when {} was already reserved. With a segment for this allocation, the run needed {} in total at that time (including {} for the CUDA context)</source>
-        <translation>运行时显存不足，因为在已预留 {1} 时分配 {0} 失败。加上此分配所需的段，当时运行共需要 {2}（其中 CUDA 上下文 {3}）</translation>
-    </message>
-    <message>
-        <source>the same amount as on the GPU that supplies the missing figures of {}</source>
-        <translation>与为 {} 提供缺失数值的 GPU 相同的量</translation>
     </message>
     <message>
         <source>the script of the model &quot;basics&quot; has its own optimizer: set offload.optimizer=none</source>
@@ -18281,10 +17965,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>transformers&apos; Trainer with several processes</source>
         <translation>使用多个进程的 transformers Trainer</translation>
-    </message>
-    <message>
-        <source>two moments; the step makes two temporaries as large as all weights; current PyTorch versions make only one</source>
-        <translation>两个矩；优化器步产生两份与全部权重一样大的临时张量，而当前的 PyTorch 版本只产生一份</translation>
     </message>
     <message>
         <source>user namespace of the process that keeps the imported modules</source>
@@ -18323,10 +18003,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>{}包含其他种类的项：{}</translation>
     </message>
     <message>
-        <source>{} experiments: {} were run completely, {} were not run. {} of {} experiments with published values are within tolerance. {} of {} expected relations hold, such as that one run needs less memory than another. (If no value was published, the table shows in parentheses the value from a Python model of the program&apos;s memory.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有发表数值的实验：{}/{} 在容差内。预期的关系（例如一个运行比另一个占用更少的显存）：{}/{} 成立。（若没有发表的数值，表中括号内为该程序显存的一个 Python 模型的数值。）</translation>
-    </message>
-    <message>
         <source>{} layers hold {} of the live activations ({} in total). With checkpointing, each layer would keep only its first block, except the layer that is being recomputed. This is assumed to be the largest layer ({}), which keeps all its blocks</source>
         <translation>{} 层持有存活激活值中的 {}（共 {}）。使用检查点后，除正在重新计算的层外，每层只保留其第一个块。假定该层是最大的层（{}），它保留其全部块</translation>
     </message>
@@ -18337,10 +18013,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>{}, in a log whose URL was not kept</source>
         <translation>{}（见一份未保留网址的日志）</translation>
-    </message>
-    <message>
-        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the best fit of the replay may still have been in use by another stream, or may have been a smaller block. Other settings may also have rounded the request differently</source>
-        <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，重放的最佳适配块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
     </message>
     <message>
         <source>{}; {}. The recorded address is in the free block that the replay chose, but {} after the start of this block. The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
@@ -18369,6 +18041,334 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>Like LoRA, but also trains the magnitude of each row of a weight. Needs more memory than LoRA</source>
         <translation>与 LoRA 相似，但还训练权重每一行的幅度。比 LoRA 需要更多显存</translation>
+    </message>
+    <message>
+        <source> (the failed request is for optimizer state, too)</source>
+        <translation>（失败的请求也是为优化器状态）</translation>
+    </message>
+    <message>
+        <source>(!) The document says &quot;2/3 less in the model, 3/10 less in activations&quot;. In fact, the first figure is the decrease of allocated memory (68.7 %), and the second is the decrease of reserved memory (34.1 %). This contradicts the document&apos;s own definitions. 85 % of the remaining memory is logits: see A11.</source>
+        <translation>(!) 文中称“模型减少 2/3，激活值减少 3/10”。其实第一个数是已分配显存的减少量（68.7 %），第二个数是预留显存的减少量（34.1 %）。这与文中自己的定义矛盾。其余显存的 85 % 是 logits：见 A11。</translation>
+    </message>
+    <message>
+        <source>(!) The document&apos;s function stores an additional copy and returns the original. The next operator saves the original anyway, so the function uses more memory, not less. The document&apos;s saving of 75 % is relative to fp32.</source>
+        <translation>(!) 文中的函数另存一份副本并返回原张量，而下一个算子仍会保存原张量，因此该函数会增加而不是减少内存。文中所称的 75 % 节省是相对于 fp32。</translation>
+    </message>
+    <message>
+        <source>1.3 % more than for the B300. Public notes state 1.5 % more: 279 GB for this GPU, and 275 GB for the B300</source>
+        <translation>比 B300 多 1.3 %。公开笔记中多 1.5 %：此 GPU 为 279 GB，B300 为 275 GB</translation>
+    </message>
+    <message>
+        <source>11.62 GiB / 12.05 GiB, the published peaks; the share of the logits depends on the lengths of the samples</source>
+        <translation>11.62 GiB / 12.05 GiB（公布的峰值）；logits 所占的比例取决于样本的长度</translation>
+    </message>
+    <message>
+        <source>12.17 GiB / 19.26 GiB, the published peaks; the lengths of the samples are not known</source>
+        <translation>12.17 GiB / 19.26 GiB（公布的峰值）；样本的长度未知</translation>
+    </message>
+    <message>
+        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Other profiles: the names are from public notes. They are assumed to have sevenths of the GPU&apos;s multiprocessors, and eighths of its memory (as in NVIDIA&apos;s MIG user guide), reduced by 1.5 %</source>
+        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置：名称来自公开笔记。假定其多处理器数为 GPU 多处理器数的七分之几，显存为 GPU 显存的八分之几（按 NVIDIA 的 MIG 用户指南），再减少 1.5 %</translation>
+    </message>
+    <message>
+        <source>5.3 GiB / 12.2 GiB, from two screenshots with tolerances of 10 % and 5 %</source>
+        <translation>5.3 GiB / 12.2 GiB，由两张截图得出，容差为 10 % 和 5 %</translation>
+    </message>
+    <message>
+        <source>6.02 GiB / 19.26 GiB, the published peaks; the lengths of the samples are not known</source>
+        <translation>6.02 GiB / 19.26 GiB（公布的峰值）；样本的长度未知</translation>
+    </message>
+    <message>
+        <source>7/8 of the {} that the loss requested</source>
+        <translation>损失所请求的 {} 的 7/8</translation>
+    </message>
+    <message>
+        <source>98.9 % (as for the B200) of the size that NVIDIA&apos;s MIG user guide states, 186 GB</source>
+        <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %（比例同 B200）</translation>
+    </message>
+    <message>
+        <source>As many parameters are trained as in D1b, but only an eighth of the activations is kept.</source>
+        <translation>训练的参数与 D1b 一样多，但保留的激活值只有八分之一。</translation>
+    </message>
+    <message>
+        <source>Autocast keeps the 16-bit copy of each weight in a cache until the end of forward, in case the weight is used again. So all copies exist at once, even in evaluation and re-entrant checkpoints, where no graph keeps them. Without the cache, each copy is freed after its matrix product.</source>
+        <translation>Autocast 将每个权重的 16 位副本在缓存中保留到前向结束，以备再次使用。因此全部副本同时存在，即使在没有计算图持有它们的评估和可重入检查点中也是如此。不用缓存时，每个副本在其矩阵乘法之后即释放。</translation>
+    </message>
+    <message>
+        <source>Each GPU trains on its own batch, and gradients are averaged. With ddp, DistributedDataParallel copies gradients into buckets. The buckets need as much memory as the gradients, unless gradients are views of them. zero1 is like ddp, but with ZeroRedundancyOptimizer: each GPU has the optimizer state of its share of the parameters. zero3 applies fully_shard to each layer and the model (FSDP2). Weights, gradients and optimizer state are divided among the GPUs, and a layer is gathered while it runs. zero2 is like zero3, but with reshard_after_forward=False: gathered weights stay until the end of backward. With tensor (tensor parallelism), every GPU has the same batch. It holds a part of each layer&apos;s heads and feed-forward width (ColwiseParallel, RowwiseParallel), with the gradients and optimizer state of this part. Between these parts, every GPU holds the complete activations. They are summed over the GPUs twice per layer in forward, and twice in backward.</source>
+        <translation>每个 GPU 在自己的批次上训练，梯度取平均。ddp：DistributedDataParallel 将梯度拷贝到桶中；除非梯度是桶的视图，否则桶需要与梯度同样多的显存。zero1 与 ddp 相同，但使用 ZeroRedundancyOptimizer：每个 GPU 持有其参数份额的优化器状态。zero3 对每层和模型使用 fully_shard（FSDP2）；权重、梯度和优化器状态在各 GPU 之间切分，层在运行时收集。zero2 与 zero3 相同，但 reshard_after_forward=False：收集的权重保留到反向传播结束。tensor（张量并行）：每个 GPU 使用相同的批次，并持有每层注意力头和前馈宽度的一部分（ColwiseParallel、RowwiseParallel），以及这部分的梯度和优化器状态。在这些部分之间，每个 GPU 持有完整的激活值；每层在 GPU 间求和：前向两次，反向两次。</translation>
+    </message>
+    <message>
+        <source>In step {}, the peak</source>
+        <translation>在第 {} 步，峰值</translation>
+    </message>
+    <message>
+        <source>NCCL&apos;s watchdog runs every 100 ms, and only then is a bucket as large as all gradients freed. If a run is faster or slower than planned, the peak of its first steps may be higher or lower by the size of this bucket</source>
+        <translation>NCCL 的 watchdog 每 100 ms 运行一次，此时才释放一个与全部梯度一样大的桶。若运行比规划的快或慢，其最初几步的峰值可能高出或低于这个桶的大小</translation>
+    </message>
+    <message>
+        <source>No result was published; presumably, the run ran out of memory. The plan is for a GPU with 24 GB. It sets find_unused_parameters, because the loss does not depend on the classifier&apos;s pooler, and the second step would fail otherwise.</source>
+        <translation>没有发表结果；大概是该运行内存不足。按 24 GB 的 GPU 规划。规划设置了 find_unused_parameters，因为损失不依赖分类器的池化层，否则第二步会出错。</translation>
+    </message>
+    <message>
+        <source>The combination of techniques in the document&apos;s table</source>
+        <translation>文中表格里的技术组合</translation>
+    </message>
+    <message>
+        <source>The document lacks this row. The row separates the effect of autocast from the effects of checkpointing and LoRA.</source>
+        <translation>文中没有这一行。它用来区分 autocast 的作用与检查点和 LoRA 的作用。</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, and optimizers of torch.optim that have more than one implementation</source>
+        <translation>TrainingArguments，以及有多种实现的 torch.optim 优化器</translation>
+    </message>
+    <message>
+        <source>With shard.implementation=fsdp1, gradients.dtype=fp32 can&apos;t be used: it relies on hooks of single parameters, but only flat parameters get gradients; set gradients.dtype=weights</source>
+        <translation>shard.implementation=fsdp1 时不能使用 gradients.dtype=fp32：它依赖单个参数的钩子，而只有扁平参数得到梯度；请设 gradients.dtype=weights</translation>
+    </message>
+    <message>
+        <source>`peak` and `explain` report the same context (`at`)</source>
+        <translation>`peak` 和 `explain` 报告的上下文（`at`）相同</translation>
+    </message>
+    <message>
+        <source>a table of estimates, which states 8 GB. With a checkpoint of every layer, only about 2.3 GB are kept (24 inputs of 52.4 MB each, and one layer of 1.05 GB). About 8 GB are kept with a checkpoint every seven layers (see below)</source>
+        <translation>一张估算表，其中为 8 GB。每层设检查点时只保留约 2.3 GB（24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层）。每七层一个检查点时约保留 8 GB（见下）</translation>
+    </message>
+    <message>
+        <source>a thread polls for completed GPU work, and one of its polls took too long. From then on, the completed work that this thread sees depends on real time, so memory can differ from plan to plan</source>
+        <translation>一个线程轮询已完成的 GPU 工作，其中一次轮询耗时过长。此后，该线程看到哪些工作已完成取决于实际时间，因此各次规划的显存可能不同</translation>
+    </message>
+    <message>
+        <source>allocations that no entry frees, but that no longer exist at the end (they were freed after the last entry, or an entry is missing). The time of the free is unknown, so they are shown until another allocation reuses their memory, or else until the end: {}</source>
+        <translation>没有释放条目、却在结束时已不存在的分配（在最后一个条目之后释放，或有条目缺失）。释放的时间未知，因此它们显示到另一次分配重用其显存为止，否则显示到结束：{}</translation>
+    </message>
+    <message>
+        <source>batch_linear_assignment() would assign tasks to workers on the GPU; the workers are assumed to get the tasks in order</source>
+        <translation>batch_linear_assignment() 本会在 GPU 上把任务分配给工作者；假定工作者依次得到任务</translation>
+    </message>
+    <message>
+        <source>blocks that were allocated before the first step have the same sizes as weights, and add up to at least 80 % of all weights</source>
+        <translation>第一步之前分配的块与权重大小相同，合计至少为全部权重的 80 %</translation>
+    </message>
+    <message>
+        <source>bytes multiplied by their lifetime. The file has no times, so the lifetime is the number of history entries from allocation to free</source>
+        <translation>字节数乘以其生命周期。文件没有时间，因此生命周期是从分配到释放的历史条目数</translation>
+    </message>
+    <message>
+        <source>ddp: &quot;copies&quot;: buckets hold copies of the gradients; &quot;views&quot;: gradients are views of the buckets (gradient_as_bucket_view)</source>
+        <translation>ddp：&quot;copies&quot;：桶存放梯度的副本；&quot;views&quot;：梯度是桶的视图（gradient_as_bucket_view）</translation>
+    </message>
+    <message>
+        <source>device {}: {} bytes were allocated before the first event and never freed. They are not shown, because reserved memory is at some point smaller than this</source>
+        <translation>设备 {}：有 {} 字节在第一个事件之前分配且从未释放。它们不显示，因为某一时刻的预留显存少于这一数量</translation>
+    </message>
+    <message>
+        <source>do not move blocks that are older than the recording. By default, the settings also apply to these blocks</source>
+        <translation>不移动早于录制的块。默认情况下，设置也应用于这些块</translation>
+    </message>
+    <message>
+        <source>free of {} B (a block that was allocated earlier){}</source>
+        <translation>释放 {} B（较早分配的块）{}</translation>
+    </message>
+    <message>
+        <source>fsdp1: &quot;true&quot; makes the host wait before it gathers a unit, until the weights of the second unit before it are freed (limit_all_gathers); &quot;false&quot;: no limit</source>
+        <translation>fsdp1：&quot;true&quot; 时，主机在收集一个单元之前，等待往前第二个单元的权重释放（limit_all_gathers）；&quot;false&quot;：不限制</translation>
+    </message>
+    <message>
+        <source>fully_shard is implemented in Python. The plan makes the same allocations, one by one, as fully_shard of PyTorch 2.11</source>
+        <translation>fully_shard 用 Python 实现。规划按 PyTorch 2.11 的 fully_shard 逐一作出相同的分配</translation>
+    </message>
+    <message>
+        <source>half of the rates with sparsity that NVIDIA&apos;s H200 data sheet (the version with 4.8 TB/s) states for the NVL: 835 (tf32) and 1,671 (bf16). The rates are quoted at second hand and not checked again</source>
+        <translation>NVIDIA H200 数据手册（带宽为 4.8 TB/s 的版本）所给 NVL 稀疏速率的一半：835（tf32）和 1,671（bf16）。速率为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>half of the total memory that was measured on modules of 8 GB, minus 130 MiB</source>
+        <translation>8 GB 模块实测总显存的一半，再减去 130 MiB</translation>
+    </message>
+    <message>
+        <source>half the recomputation, but half the memory savings</source>
+        <translation>重计算减半，但节省的显存也减半</translation>
+    </message>
+    <message>
+        <source>hooks that the program registers on one saved tensor are not called, so this tensor is kept unchanged</source>
+        <translation>程序在单个已保存张量上注册的钩子不会被调用，因此该张量保持不变</translation>
+    </message>
+    <message>
+        <source>in a replay that limits the allocator to {}, {} (reserved at the time of the request: {})</source>
+        <translation>在分配器上限为 {} 的重放中，{}（请求时的预留：{}）</translation>
+    </message>
+    <message>
+        <source>in the replay, none of this memory is in use ({}). Possible causes: in the recording, the memory was still in use, or the device was not full, so the allocator had no reason to release memory</source>
+        <translation>在重放中，这段显存未被使用（{}）。可能的原因：在录制中，这段显存仍在使用，或者设备未满，因此分配器没有理由释放显存</translation>
+    </message>
+    <message>
+        <source>it is unknown whether the run fits the budget: {}. A budget of {} is enough for the failed allocation, but it is unknown how much memory the run needs afterwards</source>
+        <translation>无法确定运行是否在预算之内：{}。{} 的预算足够满足失败的分配，但运行此后需要多少显存未知</translation>
+    </message>
+    <message>
+        <source>items are to be added to a container, but no container is on the stack</source>
+        <translation>要将元素加入容器，但栈上没有容器</translation>
+    </message>
+    <message>
+        <source>live over several steps: allocated where batches are made; or there are two or four blocks of this size, which are assumed to hold integers of a batch</source>
+        <translation>跨多步存活：在创建批次的地方分配；或有两个或四个该大小的块，假定它们存放批次的整数</translation>
+    </message>
+    <message>
+        <source>live over several steps: backward allocates no gradients, so for each parameter of this size, one block of this size is a gradient</source>
+        <translation>跨多步存活：反向传播不分配梯度，因此对于每个该大小的参数，有一个该大小的块是梯度</translation>
+    </message>
+    <message>
+        <source>live over several steps: for each gradient of this size, one block of this size is a parameter</source>
+        <translation>跨多步存活：对于每个该大小的梯度，有一个该大小的块是参数</translation>
+    </message>
+    <message>
+        <source>live over several steps: the first step allocates each category at a different time, and a replay of that step places the block at its recorded address only if it has this category</source>
+        <translation>跨多步存活：第一步在不同时间分配各类别；只有块属于此类别时，重放第一步才会将它放置在录制的地址</translation>
+    </message>
+    <message>
+        <source>loss_path=upcast-in-model is not supported for GPT-2, which always computed the loss in the type of its logits, without converting them; set loss_path=logits-cut</source>
+        <translation>GPT-2 不支持 loss_path=upcast-in-model，因为它始终以其 logits 的类型计算损失，不转换 logits；请设 loss_path=logits-cut</translation>
+    </message>
+    <message>
+        <source>no copy of the weights on the host; an output layer that is later tied to the embedding first has its own weight</source>
+        <translation>主机上没有权重的副本；之后与嵌入层绑定的输出层起初拥有自己的权重</translation>
+    </message>
+    <message>
+        <source>no memory was requested from the device right after the release</source>
+        <translation>释放之后没有紧接着向设备请求显存</translation>
+    </message>
+    <message>
+        <source>number of multiprocessors: sevenths of the number in the whole GPU. Memory: eighths of the whole GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
+        <translation>多处理器：整个 GPU 数量的七分之几。显存：整个 GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
+    </message>
+    <message>
+        <source>objects are nested too deeply for memory statistics</source>
+        <translation>对象嵌套过深，不可能是内存统计</translation>
+    </message>
+    <message>
+        <source>optim=&quot;{}&quot; has only one implementation</source>
+        <translation>optim=&quot;{}&quot; 只有一种实现</translation>
+    </message>
+    <message>
+        <source>rank of the GPU whose memory is planned; the first is 0</source>
+        <translation>规划其显存的 GPU 的 rank，从 0 开始</translation>
+    </message>
+    <message>
+        <source>segment_alloc entries left out because no such segment exists right after the entry: {}</source>
+        <translation>因条目之后紧接着并不存在这样的段而忽略的 segment_alloc 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_free entries left out because the memory still exists right after the entry: {}</source>
+        <translation>因显存在条目之后仍存在而忽略的 segment_free 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_map entries left out because the memory is not mapped right after the entry: {}</source>
+        <translation>因显存在条目之后并未映射而忽略的 segment_map 条目：{}</translation>
+    </message>
+    <message>
+        <source>segment_unmap entries left out because the memory is still mapped right after the entry: {}</source>
+        <translation>因显存在条目之后仍被映射而忽略的 segment_unmap 条目：{}</translation>
+    </message>
+    <message>
+        <source>the B200&apos;s values, scaled by the ratio of the two GPUs&apos; tensor rates</source>
+        <translation>B200 的数值，按两种 GPU 的张量速率之比缩放</translation>
+    </message>
+    <message>
+        <source>the Python hooks and the emulated platform have different versions, so values that the program reads from the GPU are 0, and masks computed on the GPU are empty</source>
+        <translation>Python 钩子与模拟平台的版本不同，因此程序从 GPU 读取的值为 0，在 GPU 上计算的掩码为空</translation>
+    </message>
+    <message>
+        <source>the bytes of all kinds of evidence (recorded, made, modelled) add up to the allocated memory</source>
+        <translation>各类依据（录制、实际分配、建模）的字节数之和等于已分配显存</translation>
+    </message>
+    <message>
+        <source>the document says that autocast&apos;s flag is set, but the published value is what this run needs without autocast. Evidence: each row&apos;s value gives the length of its longest micro-batch. The other rows give 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). This row gives a similar length only without autocast: 1545 tokens (A10). With autocast, it gives 1867 tokens. Plans for LoRA with autocast make the same allocations, one by one, as programs that use transformers and PEFT (tests/oracle)</source>
+        <translation>文中称 autocast 的开关已打开，但发表的数值是此运行在没有 autocast 时所需的。证据：由每一行的数值可得出其最长微批次的长度。其他各行得出 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。这一行只有在没有 autocast 时才得出相近的长度：1545 个词元（A10）；有 autocast 时为 1867 个词元。使用 autocast 的 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
+    </message>
+    <message>
+        <source>the lengths of the samples are not known; the length of the longest micro-batch is fitted to this published value</source>
+        <translation>样本的长度未知；最长微批次的长度按这个公布值拟合</translation>
+    </message>
+    <message>
+        <source>the message states {} rows, but gives a kind for {} rows</source>
+        <translation>消息声明 {} 行，却为 {} 行给出种类</translation>
+    </message>
+    <message>
+        <source>the next work was already queued, but began only when work of another stream ended</source>
+        <translation>下一项工作已在排队，但直到另一个流的工作结束才开始</translation>
+    </message>
+    <message>
+        <source>the peak does not include paged moments. They are in managed memory, which PyTorch&apos;s allocator does not see. Paged moments stay on the GPU while there is room for them. The step time assumes that there is room</source>
+        <translation>峰值不包括分页的矩。它们位于托管内存中，PyTorch 的分配器看不到托管内存。GPU 有空间时，分页的矩留在 GPU 上。一步的时间假定有空间</translation>
+    </message>
+    <message>
+        <source>the plan does not allocate the temporaries from which buffers (such as masks and frequencies) are computed on the GPU. These temporaries take a few MiB and are freed immediately</source>
+        <translation>规划不分配在 GPU 上计算缓冲区（例如掩码和频率）所用的临时张量。这些临时张量占几 MiB，并立即释放</translation>
+    </message>
+    <message>
+        <source>the program counts how often a given value occurs in each row of a tensor that was computed on the GPU; all these counts are assumed to be 0</source>
+        <translation>程序统计某个给定值在 GPU 上计算出的张量的每一行中出现的次数；假定所有这些计数均为 0</translation>
+    </message>
+    <message>
+        <source>the reference is the ratio of 1.223 GiB (this run) to 1.349 GiB (full training). Both are from a Python model of the program&apos;s memory. The document states 3.12 GiB and 3.53 GiB instead: the memory in use on the device minus static memory</source>
+        <translation>参考值为 1.223 GiB（此运行）与 1.349 GiB（全量训练）之比。两者均由该程序显存的一个 Python 模型得出。文中则为 3.12 GiB 和 3.53 GiB，即设备上使用的显存减去静态显存</translation>
+    </message>
+    <message>
+        <source>the run ran out of memory, because an allocation of {} failed when {} was already reserved. At that time, the run needed {}: the reserved memory, a segment for this allocation, and {} for the CUDA context</source>
+        <translation>运行时显存不足，因为在已预留 {1} 时分配 {0} 失败。当时运行共需要 {2}：已预留的显存、此分配所需的段，以及 CUDA 上下文的 {3}</translation>
+    </message>
+    <message>
+        <source>the same amount as on the GPU from which the missing figures of {} are taken</source>
+        <translation>与为 {} 提供缺失数值的 GPU 相同的量</translation>
+    </message>
+    <message>
+        <source>the shift of addresses or the rounding unit of block sizes is out of range</source>
+        <translation>地址的位移或块大小的取整单位超出范围</translation>
+    </message>
+    <message>
+        <source>the tensors kept by the norms (fp32), all other tensors in 16 bits, and 16-bit copies of the weights. Here, u is bytes per feed-forward element: 4 for GELU, or 16 if separate operators compute GELU&apos;s tanh form</source>
+        <translation>归一化层保留的张量（fp32），其余张量为 16 位，另有权重的 16 位副本。此处 u 为每个前馈元素的字节数：GELU 为 4，由多个算子计算 GELU 的 tanh 形式时为 16</translation>
+    </message>
+    <message>
+        <source>the tensors kept by the norms (fp32), one 16-bit input for each linear layer, and 16-bit copies of the weights</source>
+        <translation>归一化层保留的张量（fp32），每个线性层的一个 16 位输入，以及权重的 16 位副本</translation>
+    </message>
+    <message>
+        <source>the times of work on the host were recorded on another computer (with an H200) and include the recorder&apos;s overhead: {} us per launch and {} us per module in Python code, and {} us per launch in backward</source>
+        <translation>主机工作的用时录制于另一台计算机（配有 H200），含录制开销：Python 代码中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us</translation>
+    </message>
+    <message>
+        <source>the values of the 16-bit rows are 0.4 to 1.0 GB higher than those of other memory models, and the difference grows in proportion to the batch. The flash kernel of that time probably kept more memory</source>
+        <translation>16 位各行的数值比其他显存模型的数值高 0.4 到 1.0 GB，差值与批大小成正比。当时的 flash 内核可能保留更多显存</translation>
+    </message>
+    <message>
+        <source>toggles that act when a model is called</source>
+        <translation>在调用模型时起作用的开关</translation>
+    </message>
+    <message>
+        <source>two moments; the step makes two temporaries, each as large as all weights (in current PyTorch versions, it makes one)</source>
+        <translation>两个矩；优化器步产生两份临时张量，每份与全部权重一样大（当前的 PyTorch 版本只产生一份）</translation>
+    </message>
+    <message>
+        <source>unknown property {}{}; the properties are: {}, like</source>
+        <translation>未知参数 {}{}；参数有：{}、like</translation>
+    </message>
+    <message>
+        <source>where the GPU computes classes, such as the expert of each token, all classes are assumed to occur equally often</source>
+        <translation>在由 GPU 计算类别（例如每个词元的专家）之处，假定所有类别出现次数相同</translation>
+    </message>
+    <message>
+        <source>with gradient checkpointing, the model keeps no keys and values anyway</source>
+        <translation>使用梯度检查点时，模型本来就不保留键和值</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} were run completely, {} were not run. Experiments with published values: {} of {} are within tolerance. Expected relations, for example that one run needs less memory than another: {} of {} hold. (If no value was published, the table shows in parentheses the value from a Python model of the program&apos;s memory.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有发表数值的实验：{}/{} 在容差内。预期的关系（例如一个运行比另一个占用更少的显存）：{}/{} 成立。（若没有发表的数值，表中括号内为该程序显存的一个 Python 模型的数值。）</translation>
+    </message>
+    <message>
+        <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the block that the replay chose may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
+        <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，重放所选的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
     </message>
 </context>
 <context>
@@ -19089,8 +19089,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>论文没有给出所有的值。请选择“全部规划”：它先求出缺少的值。</translation>
     </message>
     <message>
-        <source>%1 of %2 experiments were run. %3 of %4 experiments with published values are within tolerance. %5 of %6 expected relations hold, such as that one run needs less memory than another.</source>
-        <translation>已运行 %2 个实验中的 %1 个。%4 个有发表数值的实验中 %3 个在容差内。%6 个预期的关系（例如一个运行比另一个占用更少的显存）中 %5 个成立。</translation>
+        <source>%1 of %2 experiments were run. Experiments with published values: %3 of %4 are within tolerance. Expected relations, for example that one run needs less memory than another: %5 of %6 hold.</source>
+        <translation>已运行 %2 个实验中的 %1 个。有发表数值的实验：%4 个中有 %3 个在容差内。预期的关系（例如一个运行比另一个占用更少的显存）：%6 个中有 %5 个成立。</translation>
     </message>
 </context>
 <context>
