@@ -168,7 +168,7 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
         r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),
         Count(r.unknown_tails), r.unknown_tails == 1 ? "" : "s");
     text += r.tails_inferred > 0
-                ? i18n::Format("; this is certain for {} of them\n", Count(r.tails_inferred))
+                ? i18n::Format("; a remainder is certain for {}\n", Count(r.tails_inferred))
                 : std::string("\n");
   } else {
     text += i18n::Text("  start state     completely recorded in the file\n");
