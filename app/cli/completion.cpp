@@ -285,7 +285,7 @@ void DeclareDescribe(CLI::App* command, Context& context) {
 CommandEntry DeclareCommand_describe() {
   return {.place = 260,
           .name = "describe",
-          .help = "print the completions of a shell or the manual page",
+          .help = "print a completion script (bash, zsh, fish) or the manual page (man)",
           .declare = DeclareDescribe};
 }
 

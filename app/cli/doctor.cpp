@@ -170,8 +170,8 @@ std::vector<Finding> GpuFindings(const std::string& python) {
   } else {
     const bool same = entry->max_threads_per_sm == probe.max_threads_per_sm;
     findings.push_back({same ? State::kPass : State::kFail, "device table",
-                        i18n::Format("listed as {}: {} bytes, {} threads per SM", entry->key,
-                                     entry->memory_bytes, entry->max_threads_per_sm)});
+                        i18n::Format("listed as {}: {} bytes of memory, {} threads per SM",
+                                     entry->key, entry->memory_bytes, entry->max_threads_per_sm)});
   }
   for (auto& more : {CheckCupti(), CheckNvml(), CheckPyTorch(python, entry)})
     findings.insert(findings.end(), more.begin(), more.end());

@@ -76,11 +76,9 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
   } else {
     causes.Row({i18n::Text("+ holes"), FormatBytes(f.holes),
                 i18n::Text("free, next to live blocks in the same segment")});
-    causes.Row(
-        {i18n::Text("+ cached"), FormatBytes(f.cached),
-         i18n::Format(
-             "completely free memory in {} of {} segments; empty_cache() releases this memory",
-             Count(f.segments_cached), Count(f.segments))});
+    causes.Row({i18n::Text("+ cached"), FormatBytes(f.cached),
+                i18n::Format("free memory that empty_cache() releases, in {} of {} segments",
+                             Count(f.segments_cached), Count(f.segments))});
   }
   causes.Row({i18n::Text("= reserved"), FormatBytes(f.reserved)});
   text += causes.Text() + EvidenceText(evidence);

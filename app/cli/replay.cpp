@@ -160,15 +160,15 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
       run::ToString(r.conf).empty() ? i18n::Text("PyTorch's defaults") : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += i18n::Format(
-        "  start state     not completely recorded: {} of {} possible states {} with the "
-        "recording\n                  {} older block{} may include a remainder that the allocator "
-        "did not split off",
+        "  start state     not completely recorded: {} of {} possible start states {} with "
+        "the recording\n                  {} block{} from before the recording may have an unsplit "
+        "remainder",
         States(r.start_states_consistent, r.log10_consistent),
         States(r.start_states_tried, r.log10_tried),
         r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),
         Count(r.unknown_tails), r.unknown_tails == 1 ? "" : "s");
     text += r.tails_inferred > 0
-                ? i18n::Format("; {} must include such a remainder\n", Count(r.tails_inferred))
+                ? i18n::Format("; a remainder is certain for {}\n", Count(r.tails_inferred))
                 : std::string("\n");
   } else {
     text += i18n::Text("  start state     completely recorded in the file\n");
@@ -409,9 +409,10 @@ void DeclareReplay(CLI::App* command, Context& context) {
                    "replay with this fraction of the device's memory")
       ->check(NumberBetween(0.001, 1))
       ->type_name("F");
-  command->add_flag("--keep-older", options->keep,
-                    "do not move blocks that are older than the recording. By default, "
-                    "the settings also apply to these blocks");
+  command->add_flag(
+      "--keep-older", options->keep,
+      "leave blocks that are older than the recording at their recorded addresses. By "
+      "default, a replay with other settings allocates these blocks again");
   AddDevice(*command, options->range);
   command->add_flag("--json", options->json, "print one JSON object");
   command->footer(

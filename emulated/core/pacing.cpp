@@ -441,8 +441,8 @@ void GiveTurns(int64_t now) {
     lock.unlock();
     Assume(
         "a thread polls for completed GPU work, and one of its polls took too long. From then on, "
-        "the completed work that this thread sees depends on real time, so memory can differ from "
-        "plan to plan",
+        "the thread sees work as completed earlier or later, depending on the speed of this "
+        "computer, so memory can differ from plan to plan",
         "NCCL's watchdog", 0);
   }
 }

@@ -35,9 +35,10 @@ const Toolkit& ToolkitOf(int major) {
       best = &toolkit;
   if (best) return *best;
   const Toolkit& newest = *std::prev(std::end(kToolkits));
-  Assume("CUDA " + std::to_string(major) + " is unknown; versions and results of CUDA " +
-             std::to_string(newest.cuda.major) + "." + std::to_string(newest.cuda.minor) +
-             " are assumed",
+  Assume("CUDA " + std::to_string(major) +
+             " is unknown; its libraries are assumed to have the same versions and "
+             "to return the same results as in CUDA " +
+             std::to_string(newest.cuda.major) + "." + std::to_string(newest.cuda.minor),
          "versions of NVIDIA's libraries", 0);
   return newest;
 }

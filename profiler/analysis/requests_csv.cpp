@@ -66,8 +66,8 @@ class CsvReader {
     while (true) {
       const size_t quote = rest_.find('"');
       if (quote == std::string_view::npos) {
-        return absl::InvalidArgumentError(
-            i18n::Format("requests CSV, line {}: a quoted field has no closing quote", row_line_));
+        return absl::InvalidArgumentError(i18n::Format(
+            "CSV file of requests, line {}: a quoted field has no closing quote", row_line_));
       }
       out += rest_.substr(0, quote);
       for (char c : rest_.substr(0, quote)) line_ += c == '\n';
@@ -77,8 +77,8 @@ class CsvReader {
       rest_.remove_prefix(1);
     }
     if (!rest_.empty() && rest_.find_first_of(",\r\n") != 0) {
-      return absl::InvalidArgumentError(
-          i18n::Format("requests CSV, line {}: there is text after a closing quote", row_line_));
+      return absl::InvalidArgumentError(i18n::Format(
+          "CSV file of requests, line {}: there is text after a closing quote", row_line_));
     }
     return absl::OkStatus();
   }
@@ -120,7 +120,7 @@ absl::StatusOr<Columns> ColumnsOf(const std::vector<std::string>& header) {
                                                              : nullptr;
   if (missing != nullptr) {
     return absl::InvalidArgumentError(
-        i18n::Format("requests CSV, line 1: the column {} is missing. Give the output of "
+        i18n::Format("CSV file of requests, line 1: the column {} is missing. Give the output of "
                      "`vramscope requests` or a CSV file with the columns action,size,addr",
                      missing));
   }
@@ -196,8 +196,8 @@ absl::StatusOr<RequestStream> ReadRequestsCsv(std::string_view csv) {
     if (!more.ok()) return more.status();
     if (!*more) return out;
     const auto error = [&](std::string_view what, int column) {
-      return absl::InvalidArgumentError(
-          i18n::Format("requests CSV, line {}, column {}: {}", reader.line(), column + 1, what));
+      return absl::InvalidArgumentError(i18n::Format("CSV file of requests, line {}, column {}: {}",
+                                                     reader.line(), column + 1, what));
     };
     const auto field = [&fields](int column) -> std::string_view {
       return column >= 0 && static_cast<size_t>(column) < fields.size()

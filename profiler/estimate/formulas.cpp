@@ -66,8 +66,8 @@ constexpr std::string_view kStored = TEXT_MARK("parameters x bytes of a paramete
 constexpr std::string_view kAdamStates = TEXT_MARK(
     "torch.optim creates the optimizer state in the first step, in the dtype of the weights");
 constexpr std::string_view kKept = TEXT_MARK(
-    "the sum of the tensors that each operator saves for autograd; this sum equals the bytes that "
-    "PyTorch requests");
+    "the sum of the bytes that PyTorch requests for the tensors that each operator saves for "
+    "autograd");
 
 struct Row {
   std::string_view id, title, text, source;

@@ -204,9 +204,10 @@ class Finder {
     Add(
         i18n::Text("gradient checkpointing"),
         i18n::Format(
-            "{} layers hold {} of the live activations ({} in total). With checkpointing, each "
-            "layer would keep only its first block, except the layer that is being recomputed. "
-            "This is assumed to be the largest layer ({}), which keeps all its blocks",
+            "{} layers hold {} of the {} of live activations. With checkpointing, each layer "
+            "would keep only the first block that it allocated. Only the largest layer "
+            "({}) would keep all its blocks: it is assumed to be the layer that is being "
+            "recomputed",
             layers.count, FormatBytes(inside), FormatBytes(Of(Category::kActivation)),
             FormatBytes(*std::max_element(layers.bytes.begin(), layers.bytes.end()))),
         [&](uint32_t id, Category) {

@@ -313,7 +313,7 @@ class Assembler {
     if (older <= static_cast<uint64_t>(totals.least_reserved)) return older;
     recording_.warnings.push_back(i18n::English(
         "device {}: {} bytes were allocated before the first event and never freed. "
-        "They are not shown, because reserved memory is at some point smaller than this",
+        "These bytes are not shown, because the file states fewer reserved bytes at some point",
         device, older));
     return 0;
   }

@@ -55,8 +55,8 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "parameter",
     "live over several steps: most of the model has no gradients, so this block is a frozen "
     "parameter",
-    "live over several steps: there are more blocks of this size than gradients of this size; "
-    "those that are not parameters are optimizer state",
+    "live over several steps: there are more blocks of this size than gradients of this size. "
+    "The blocks that are not parameters are optimizer state",
     "live over several steps: backward allocates no gradients, so for each parameter of this size, "
     "one block of this size is a gradient",
     "live over several steps: no gradient has the size of this block",

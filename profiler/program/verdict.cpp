@@ -38,17 +38,18 @@ std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned
   if (!about.hip.empty())
     return i18n::Format(
         "{}the program's PyTorch {} is built for ROCm. Install the build for CUDA with `pip "
-        "install torch`. Plans with this build need no GPU",
+        "install torch`. Plans with the CUDA build need no GPU",
         end, about.torch);
   if (about.cuda.empty())
-    return planned ? i18n::Format(
-                         "{}the program's PyTorch {} is built for the CPU only. Install the build "
-                         "for CUDA with `pip install torch`. Plans with this build need no GPU",
-                         end, about.torch)
-                   : i18n::Format(
-                         "{}the program's PyTorch {} is built for the CPU only. Install the build "
-                         "for CUDA with `pip install torch`. Recordings with this build need a GPU",
-                         end, about.torch);
+    return planned
+               ? i18n::Format(
+                     "{}the program's PyTorch {} is built for the CPU only. Install the build "
+                     "for CUDA with `pip install torch`. Plans with the CUDA build need no GPU",
+                     end, about.torch)
+               : i18n::Format(
+                     "{}the program's PyTorch {} is built for the CPU only. Install the build "
+                     "for CUDA with `pip install torch`. Recordings with the CUDA build need a GPU",
+                     end, about.torch);
   if (about.ended == "unsupported")
     return i18n::Format(
         "{}the program's PyTorch {} is older than 2.0, the first version that records a memory "

@@ -291,10 +291,10 @@ std::vector<std::string> Oddities::Texts() const {
                 "entry: {}"),
       TEXT_MARK("segment_unmap entries left out because the memory is still mapped right after the "
                 "entry: {}"),
-      TEXT_MARK("allocations that no entry frees, but that no longer exist at the end (they were "
-                "freed after the last entry, or an entry is missing). The time of the free is "
-                "unknown, so they are shown until another allocation reuses their memory, or else "
-                "until the end: {}"),
+      TEXT_MARK("allocations that have no free entry, but are missing from the file's final "
+                "state. Either they were freed after the last entry, or an entry is missing. The "
+                "time of the free is unknown, so they are shown until another allocation reuses "
+                "their memory, or otherwise until the end: {}"),
       TEXT_MARK("allocations without a free entry; treated as freed just before another allocation "
                 "reused their memory: {}"),
       TEXT_MARK("allocations that overlap a block that is not yet freed (entries are missing): {}"),

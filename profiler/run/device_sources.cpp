@@ -47,7 +47,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("PyTorch printed {}"),
     TEXT_MARK("{}, as shown by {} (rounded)"),
     TEXT_MARK("{} according to a public note about such a system (rounded)"),
-    TEXT_MARK("number of multiprocessors in a test of FastVideo: {}"),
+    TEXT_MARK("number of multiprocessors, taken from a test of FastVideo: {}"),
     TEXT_MARK("{}; with newer drivers about {} MiB less"),
     TEXT_MARK("{}; with newer drivers {} MiB"),
     TEXT_MARK("an early {} version of {}"),

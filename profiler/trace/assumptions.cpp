@@ -20,7 +20,9 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {}, "
               "depending on channels and algorithms. The maximum is used"),
     TEXT_MARK("the driver is assumed to support the program's CUDA {}"),
-    TEXT_MARK("CUDA {} is unknown; versions and results of CUDA {} are assumed"),
+    TEXT_MARK(
+        "CUDA {} is unknown; its libraries are assumed to have the same versions and to return the "
+        "same results as in CUDA {}"),
     TEXT_MARK("{}(): only the first {} readings are recorded"),
     TEXT_MARK("vramscope's hooks are missing with this version of {}: {}"),
     TEXT_MARK(

@@ -193,10 +193,11 @@ TechniqueEntry DeclareTechnique_chunked_loss() {
                       .why = "loss_reentrant has no effect with loss_keeps=logits, because no "
                              "chunk is recomputed; set loss_reentrant=false",
                       .instead = {{"loss_reentrant", "false"}}}},
-           .assumes = {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
-                        .what = "the compiled cross entropy of a chunk is modelled after "
-                                "Inductor's: the logits are kept, their gradient has the same type "
-                                "as the logits, and there is no fp32 copy"}}},
+           .assumes =
+               {{.when = {{"loss", true, {"chunked"}}, {"loss_keeps", true, {"logits"}}},
+                 .what = "the compiled cross entropy of a chunk is modelled after "
+                         "Inductor's code: the logits are kept, their gradient has the same type "
+                         "as the logits, and there is no fp32 copy"}}},
       .fit = {{.row = "chunked-loss"}},
       .modelled = {{.assumed = 0, .category = "Activation", .ops = {kCrossEntropy}},
                    {.assumed = 0, .category = "Autograd detail", .ops = {kCrossEntropy}},

@@ -161,8 +161,8 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .high = 65536,
                  .label = "groups"},
                 yes_or_no("shard.limit_all_gathers",
-                          "fsdp1: \"true\" makes the host wait before it gathers a unit, until the "
-                          "weights of the second unit before it are freed (limit_all_gathers); "
+                          "fsdp1: \"true\" (limit_all_gathers): before the host gathers a unit, it "
+                          "waits until the weights of the unit two places earlier are freed; "
                           "\"false\": no limit",
                           "true", "limit gathers"),
                 {.key = "shard.backward_prefetch_at",

@@ -125,8 +125,9 @@ TechniqueEntry DeclareTechnique_layer_adapters() {
            .title = "Adapters for whole layers",
            .explanation =
                "Each layer as a whole gets one adapter, instead of one adapter for each linear "
-               "module. If the adapter is inside the layer, the frozen trunk still needs a "
-               "backward for its inputs. If the adapters form a separate tower, nothing is passed "
+               "module. If the adapter is inside the layer, the backward pass still runs "
+               "through the frozen trunk, to compute the gradients of its inputs. If the adapters "
+               "form a separate tower, nothing is passed "
                "back to the layers, so the trunk keeps no activations.",
            .settings =
                {{.key = "lora.placement",

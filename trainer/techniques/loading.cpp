@@ -40,7 +40,7 @@ TechniqueEntry DeclareTechnique_loading() {
                "their segments stay reserved. Weights that are created on the GPU, or cast before "
                "they are moved, use only the memory that they need.",
            .settings = {{.key = "load",
-                         .help = "\"device\" creates weights on the GPU in their type. "
+                         .help = "\"device\" creates weights on the GPU, in their final type. "
                                  "\"cast-on-device\" moves fp32 weights to the GPU and casts them "
                                  "there. \"cast-on-cpu\" casts weights, then moves them",
                          .kind = run::ValueKind::kChoice,

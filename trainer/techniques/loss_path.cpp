@@ -27,8 +27,8 @@ TechniqueEntry DeclareTechnique_loss_path() {
            .explanation =
                "The loss is the same in all versions, but the copies of a decoder's logits differ. "
                "transformers 4.49 and later shift the labels by one and use all logits in fp32. "
-               "Versions 4.46 to 4.48 also copy the fp32 logits without the last token, which "
-               "takes another batch x seq x vocabulary x 4 bytes while the loss is computed. In "
+               "Versions 4.46 to 4.48 also copy the fp32 logits without the last token. The copy "
+               "takes batch x seq x vocabulary x 4 more bytes while the loss is computed. In "
                "earlier versions, the model itself converts its logits to fp32, so no 16-bit copy "
                "of the logits remains.",
            .settings = {{.key = "loss_path",

@@ -107,8 +107,8 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                "optimizers do not. For each tensor, torchao's compiled step temporarily makes both "
                "moments in fp32. This takes 8 bytes per element of the largest tensor. With 4 "
                "bits, the step also makes the quantized values of both moments as 64-bit numbers. "
-               "In total, this takes 24 bytes per element of the largest tensor, which can be more "
-               "than the memory saved by 4-bit instead of 8-bit moments.",
+               "The total is then 24 bytes per element of the largest tensor. These temporaries "
+               "can take more memory than 4-bit moments save compared with 8-bit moments.",
            .settings = {{.key = "optimizer.library",
                          .help = "library that provides the optimizer with 8-bit moments",
                          .kind = run::ValueKind::kChoice,
@@ -145,7 +145,7 @@ TechniqueEntry DeclareTechnique_low_bit_optimizer() {
                        {.when = {{"optimizer.bits", true, {"4"}}},
                         .what = "torchao's step with 4-bit moments is modelled after Inductor's "
                                 "code. It runs in place. For each tensor, it allocates both "
-                                "moments in fp32 and their codes in 64 bits"}}},
+                                "moments in fp32, and their quantized values as 64-bit numbers"}}},
       .modelled = {{.assumed = 0, .category = "Temporary", .ops = {kStep}},
                    {.assumed = 1, .category = "Temporary", .ops = {kStep}},
                    {.assumed = 0, .category = "Optimizer state"},

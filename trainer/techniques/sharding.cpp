@@ -231,7 +231,7 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .kind = ValueKind::kChoice,
                  .default_value = "whole",
                  .choices = {{"whole", ""},
-                             {"parts", "split embedding and output layer"},
+                             {"parts", "split the embedding and the output layer"},
                              {"loss", "split the loss as well"}},
                  .label = "vocabulary"},
                 {.key = "shard.units",

@@ -40,8 +40,8 @@ WaterfallPage::WaterfallPage(const StudyPrograms& programs, QWidget* parent)
     : StudyPage(programs, "waterfallPage", parent),
       bars_(new WaterfallControls(
           this, {controls_, column_, model_, view_},
-          tr("Draw bars from the model's defaults to the run on the left, as `vramscope waterfall` "
-             "does"),
+          tr("Draw a bar for each technique that leads from the model's defaults to the run on the "
+             "left, as `vramscope waterfall` does"),
           [this] {
             bars_->forgetMoved();
             DrawInOrder({});

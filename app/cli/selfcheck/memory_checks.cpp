@@ -102,7 +102,9 @@ void CheckSegments(const Subject& s, const std::string& at, const std::string& e
       at + TEXT_MARK("the pending pieces of all segments add up to the total of pending memory"),
       pending, At(f, "pending"));
   s.report.Equal(
-      at + TEXT_MARK("the live and pending pieces of all segments add up to the live bytes"),
+      at + TEXT_MARK(
+               "the live pieces and the pending pieces of all segments add up to the segments' "
+               "live bytes, which include pending memory"),
       live + pending, Sum(segments, "live"));
   s.report.Equal(
       at + TEXT_MARK("the free pieces of all segments add up to the holes and the cached memory"),
@@ -143,8 +145,9 @@ void CheckMemory(const Subject& s) {
     for (const char* key : {"allocated", "requested", "reserved"})
       s.report.Equal(at + i18n::English("`peak` and `explain` report the same `{}`", key),
                      At(peak.json, key), At(f, key));
-    s.report.Equal(at + TEXT_MARK("`peak` and `explain` report the same context (`at`)"),
-                   At(peak.json, "at"), At(f, "at"));
+    s.report.Equal(
+        at + TEXT_MARK("`peak` and `explain` report the same time, phase and module (`at`)"),
+        At(peak.json, "at"), At(f, "at"));
     s.report.Equal(at + TEXT_MARK("the categories add up to the allocated memory"),
                    Sum(At(peak.json, "by_category")), At(peak.json, "allocated"));
     const Json& memory = At(peak.json, "device_memory");

@@ -25,7 +25,8 @@ std::string WhyNotExact(const Subject& s, const Json& replayed) {
   }
   if (left_out == 0) return "";
   return i18n::English(
-      "the replay leaves out {} of the file, because the kind is unknown or no block matches",
+      "the replay leaves out {} of the file: the kind of entry is unknown, or no block matches the "
+      "entry",
       left_out == 1 ? i18n::English("{} entry", left_out) : i18n::English("{} entries", left_out));
 }
 

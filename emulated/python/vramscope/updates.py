@@ -103,7 +103,7 @@ class Updates:
         self.without += 1
         if not self.said:
             self.said = True
-            self.hooks.process.assume("the program created no optimizer with its own step(), so a step ends when gradients are cleared or weights change after a backward pass")
+            self.hooks.process.assume("the program created no optimizer whose class defines step(). A step therefore ends when gradients are cleared or weights change after a backward pass")
         return left[:3]
 
     def _leaf(self):

@@ -120,7 +120,7 @@ def start(torch):
         if settings.skip_init:
             process.part("parameters are filled with initial values", initialization.install, process)
             process.part("decompositions of weights are computed", decompositions.install, process)
-            process.part("weights of diffusers models are read", diffusion.install, process)
+            process.part("weights of diffusers models are read from their files", diffusion.install, process)
         process.part("the program's own allocator replaces PyTorch's allocator", allocators.install, process, torch)
         process.part("library kernels are compiled", extensions.install, process)
         process.part("results of earlier compilations are reused", compiling.install, process)

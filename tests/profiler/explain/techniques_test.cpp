@@ -81,7 +81,7 @@ TEST(Techniques, SavingsAreComputedFromLiveBlocks) {
   ASSERT_NE(checkpointing, nullptr);
   EXPECT_EQ(checkpointing->bytes, 3 * 6 * kMiB);
   EXPECT_THAT(checkpointing->how,
-              HasSubstr("4 layers hold 32.00 MiB of the live activations (36.00 MiB "));
+              HasSubstr("4 layers hold 32.00 MiB of the 36.00 MiB of live activations. "));
   // Autocast keeps sums and exp in fp32, and needs memory for copies of the weights.
   EXPECT_EQ(Frees(o, "autocast"), (4 * 6 / 2 + 3 - 8) * kMiB);
   EXPECT_EQ(Frees(o, "weights in bf16"), (40 / 2 + 32 / 2 + 3) * kMiB);

@@ -52,11 +52,14 @@ TEST(Toggles, ChoosesByNameAndValue) {
 
 TEST(Toggles, TranslatesReasonsWithTheirArguments) {
   const ToggleReport refused{.why = "AdamW has no fused implementation"};
-  const ToggleReport undone{.reached = 1, .overridden = "the program trains another model"};
+  const ToggleReport undone{
+      .reached = 1,
+      .overridden = "the program trains a model other than the one with the adapters"};
   EXPECT_EQ(ReasonText(refused), refused.why);
   i18n::SetTranslator([](const std::string& english) -> std::string {
     if (english == "{} has no fused implementation") return "NO FUSED {}";
-    return english == "the program trains another model" ? "ANOTHER" : "";
+    return english == "the program trains a model other than the one with the adapters" ? "ANOTHER"
+                                                                                        : "";
   });
   EXPECT_EQ(ReasonText(refused), "NO FUSED AdamW");
   EXPECT_EQ(ReasonText(undone), "ANOTHER");

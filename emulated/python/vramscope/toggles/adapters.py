@@ -59,7 +59,7 @@ class Lora(Toggle):
 
     def finish(self):
         if self.reached and self.trained == {False}:
-            self.override("the program trains another model")
+            self.override("the program trains a model other than the one with the adapters")
             if not self.on:
                 self.withdraw("the program trains a model other than the one that transformers created")
 
