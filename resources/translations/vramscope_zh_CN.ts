@@ -4685,14 +4685,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>请录制更少的步</translation>
     </message>
     <message>
-        <source>requests CSV, line {}, column {}: {}</source>
-        <translation>请求 CSV，第 {} 行第 {} 列：{}</translation>
-    </message>
-    <message>
-        <source>requests CSV, line {}: there is text after a closing quote</source>
-        <translation>请求 CSV，第 {} 行：右引号之后还有文本</translation>
-    </message>
-    <message>
         <source>stack table</source>
         <translation>调用栈表</translation>
     </message>
@@ -6103,10 +6095,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>some free segments were kept</source>
         <translation>部分空闲的段被保留</translation>
-    </message>
-    <message>
-        <source>split embedding and output layer</source>
-        <translation>切分嵌入和输出层</translation>
     </message>
     <message>
         <source>split the batch into smaller passes</source>
@@ -8477,10 +8465,6 @@ first difference: event {} at {}
         <translation>不下载权重：参数保持初始值</translation>
     </message>
     <message>
-        <source>weights of diffusers models are read</source>
-        <translation>会读取 diffusers 模型的权重</translation>
-    </message>
-    <message>
         <source>{:.1f} % of {} launches run known kernels</source>
         <translation>{:.1f} %（共 {} 次启动）运行已知内核</translation>
     </message>
@@ -8853,10 +8837,6 @@ first difference: event {} at {}
         <translation>每个检查点段的层数</translation>
     </message>
     <message>
-        <source>listed as {}: {} bytes, {} threads per SM</source>
-        <translation>登记为 {}：{} 字节，每个 SM {} 个线程</translation>
-    </message>
-    <message>
         <source>memory used by all processes</source>
         <translation>所有进程占用的显存</translation>
     </message>
@@ -8899,10 +8879,6 @@ first difference: event {} at {}
     <message>
         <source>rank of the low-rank gradient</source>
         <translation>低秩梯度的秩</translation>
-    </message>
-    <message>
-        <source>requests CSV, line {}: a quoted field has no closing quote</source>
-        <translation>请求 CSV，第 {} 行：带引号的字段没有结束</translation>
     </message>
     <message>
         <source>reserved memory not recorded</source>
@@ -10429,14 +10405,6 @@ first difference: event {} at {}
         <translation>CUPTI 的缓冲区太小，容不下 {} 条记录</translation>
     </message>
     <message>
-        <source>Control: LoRA in fp32, no autocast</source>
-        <translation>对照：fp32 的 LoRA，没有 autocast</translation>
-    </message>
-    <message>
-        <source>Control: fp32 and checkpointing, no autocast</source>
-        <translation>对照：fp32 和检查点，没有 autocast</translation>
-    </message>
-    <message>
         <source>Convert on the CPU, then move</source>
         <translation>在 CPU 上转换后移动</translation>
     </message>
@@ -10837,10 +10805,6 @@ first difference: event {} at {}
         <translation>用户给出</translation>
     </message>
     <message>
-        <source>half of bf16</source>
-        <translation>bf16 的一半</translation>
-    </message>
-    <message>
         <source>imports a registered object</source>
         <translation>导入已注册的对象</translation>
     </message>
@@ -11193,14 +11157,6 @@ first difference: event {} at {}
 </source>
         <translation>A 与 B 的最大值不同的类别，按步和阶段列出
 </translation>
-    </message>
-    <message>
-        <source>Control, not in the document: only fp32 weights and bf16 autocast</source>
-        <translation>对照，文中没有：仅 fp32 权重和 bf16 autocast</translation>
-    </message>
-    <message>
-        <source>Control: what the document&apos;s program really needs</source>
-        <translation>对照：文中的程序实际需要的内容</translation>
     </message>
     <message>
         <source>GeForce cards of this generation can access each other only over an NVLink bridge</source>
@@ -12229,10 +12185,6 @@ replayed with {}{}{}
         <translation>多半次前向</translation>
     </message>
     <message>
-        <source>half of bf16, as for all GPUs with this chip</source>
-        <translation>bf16 的一半，同该芯片的所有 GPU</translation>
-    </message>
-    <message>
         <source>host synchronizations are not shown</source>
         <translation>不显示主机的同步</translation>
     </message>
@@ -12903,20 +12855,12 @@ replayed with {}{}{}
         <translation>程序累积多个批次的梯度</translation>
     </message>
     <message>
-        <source>the program created no optimizer with its own step(), so a step ends when gradients are cleared or weights change after a backward pass</source>
-        <translation>程序没有创建带有自己的 step() 的优化器，因此反向传播之后梯度被清零或权重被更改时，一步即结束</translation>
-    </message>
-    <message>
         <source>the program creates its batches itself; vary the program&apos;s own argument for their size: vramscope fit --vary=--batch-size=1..64</source>
         <translation>程序自行创建批次；请改变程序自身设定批次大小的参数：vramscope fit --vary=--batch-size=1..64</translation>
     </message>
     <message>
         <source>the program disables these kernels afterwards</source>
         <translation>程序随后禁用这些内核</translation>
-    </message>
-    <message>
-        <source>the program trains another model</source>
-        <translation>程序训练的是另一个模型</translation>
     </message>
     <message>
         <source>the program&apos;s own allocator replaces PyTorch&apos;s allocator</source>
@@ -13075,10 +13019,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source> {} lowers the peak of reserved memory by {} (from {} {} to {})</source>
         <translation> {0} 将预留峰值降低 {1}（{3}为 {2}，降到 {4}）</translation>
-    </message>
-    <message>
-        <source>&quot;device&quot; creates weights on the GPU in their type. &quot;cast-on-device&quot; moves fp32 weights to the GPU and casts them there. &quot;cast-on-cpu&quot; casts weights, then moves them</source>
-        <translation>device 直接在 GPU 上以其类型创建权重。cast-on-device 将 fp32 权重移动到 GPU 后在那里转换。cast-on-cpu 先转换权重再移动</translation>
     </message>
     <message>
         <source>&quot;eager&quot; computes explicit scores. &quot;math&quot;, &quot;efficient&quot;, &quot;flash&quot; and &quot;cudnn&quot; are implementations of SDPA. &quot;flash-2&quot; uses the flash-attn package, which does not expand key and value heads</source>
@@ -13393,10 +13333,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>其他进程的 CUDA 事件视为已完成</translation>
     </message>
     <message>
-        <source>CUDA {} is unknown; versions and results of CUDA {} are assumed</source>
-        <translation>CUDA {} 未知；假定采用 CUDA {} 的版本和结果</translation>
-    </message>
-    <message>
         <source>DistilBERT classifier before optimization: 4 GPUs, ZeRO-2, fp16 autocast</source>
         <translation>DistilBERT 分类器，优化前：4 个 GPU，ZeRO-2，fp16 autocast</translation>
     </message>
@@ -13411,10 +13347,6 @@ no_proxy、SSL_CERT_FILE、VRAMSCOPE_TORCH_ROOT（已包含 wheel 中 torch/ 的
     <message>
         <source>Each batch is padded to its longest sample, so batches differ in length. Blocks of one batch do not fit the next, and reserved memory grows beyond the peak. With grouped, the samples of a batch have similar lengths and need little padding. With packed, the samples of a batch are in one row, without padding.</source>
         <translation>各批次填充到自身最长的样本，因此长度不同。一个批次的块不适合下一个批次，预留显存会超过峰值。grouped：一个批次的样本长度相近，只需很少填充。packed：一个批次的样本连成一行，没有填充。</translation>
-    </message>
-    <message>
-        <source>Each layer as a whole gets one adapter, instead of one adapter for each linear module. If the adapter is inside the layer, the frozen trunk still needs a backward for its inputs. If the adapters form a separate tower, nothing is passed back to the layers, so the trunk keeps no activations.</source>
-        <translation>每个层作为整体得到一个适配器，而不是每个线性模块一个。若适配器在层内，冻结的主干仍需要对其输入做反向传播。若适配器组成单独的塔，则不向各层回传任何内容，因此主干不保留激活值。</translation>
     </message>
     <message>
         <source>Each moment takes one byte per element, and a scale for each 256 elements: a quarter of fp32. The step runs one kernel per tensor, without temporaries. The moments of embeddings stay in fp32, as in transformers&apos; Trainer. bitsandbytes alone uses 8 bits for embeddings, too (optimizer.embedding_bits=8). With paging, the moments of large tensors are in managed memory: on the GPU while it has room, otherwise on the host. Each step then brings them back over the bus.</source>
@@ -14555,10 +14487,6 @@ the run still runs out of memory.</source>
         <translation>与 {} 比较；容差：</translation>
     </message>
     <message>
-        <source>completely free memory in {} of {} segments; empty_cache() releases this memory</source>
-        <translation>{} / {} 个段中完全空闲的显存；empty_cache() 可归还这些显存</translation>
-    </message>
-    <message>
         <source>compute products of fp32 matrices on tensor cores (torch.backends.cuda.matmul.allow_tf32)</source>
         <translation>fp32 矩阵乘使用张量核心（torch.backends.cuda.matmul.allow_tf32）</translation>
     </message>
@@ -15489,10 +15417,6 @@ the run still runs out of memory.</source>
         <translation>上一个/下一个内核，或同一类别的块</translation>
     </message>
     <message>
-        <source>print the completions of a shell or the manual page</source>
-        <translation>输出某个 shell 的命令补全或手册页</translation>
-    </message>
-    <message>
         <source>print where LibTorch is; the exit status is 1 if LibTorch is missing</source>
         <translation>输出 LibTorch 的位置；未安装 LibTorch 时退出状态为 1</translation>
     </message>
@@ -15547,10 +15471,6 @@ the run still runs out of memory.</source>
     <message>
         <source>requested bytes, rounding and remainders add up to the allocated memory</source>
         <translation>请求的字节、取整和块尾之和等于已分配显存</translation>
-    </message>
-    <message>
-        <source>requests CSV, line 1: the column {} is missing. Give the output of `vramscope requests` or a CSV file with the columns action,size,addr</source>
-        <translation>请求 CSV，第 1 行：缺少列 {}。请提供 `vramscope requests` 的输出，或含有 action,size,addr 列的 CSV 文件</translation>
     </message>
     <message>
         <source>reserved memory at that time, compared with the replay under the recorded settings</source>
@@ -15801,10 +15721,6 @@ the run still runs out of memory.</source>
         <translation>命令的退出状态为 0</translation>
     </message>
     <message>
-        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s: the logits are kept, their gradient has the same type as the logits, and there is no fp32 copy</source>
-        <translation>分块的编译版交叉熵按 Inductor 的建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
-    </message>
-    <message>
         <source>the counter&apos;s maximum is the peak of allocated memory that `info` reports</source>
         <translation>计数器的最大值等于 `info` 报告的已分配显存峰值</translation>
     </message>
@@ -15979,10 +15895,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the layout of kind {} has the invalid columns {:#x}</source>
         <translation>种类 {} 的布局有无效的列 {:#x}</translation>
-    </message>
-    <message>
-        <source>the live and pending pieces of all segments add up to the live bytes</source>
-        <translation>所有段的存活部分与待释放部分之和等于存活字节数</translation>
     </message>
     <message>
         <source>the live bytes of all pools add up to the allocated memory in segments</source>
@@ -16205,10 +16117,6 @@ the run still runs out of memory.</source>
         <translation>所有分配之和，包括短暂的分配</translation>
     </message>
     <message>
-        <source>the sum of the tensors that each operator saves for autograd; this sum equals the bytes that PyTorch requests</source>
-        <translation>每个算子为自动求导保存的张量之和；等于 PyTorch 请求的字节数</translation>
-    </message>
-    <message>
         <source>the tensors between the tensor-parallel regions are also split, along the tokens</source>
         <translation>张量并行区域之间的张量也沿词元切分</translation>
     </message>
@@ -16227,10 +16135,6 @@ the run still runs out of memory.</source>
     <message>
         <source>the trace has no complete step {}. The complete steps are {}</source>
         <translation>跟踪没有完整的步 {}。完整的步为 {}</translation>
-    </message>
-    <message>
-        <source>the usual size of a CUDA context on such GPUs. It is computed from the 3.3 GiB of this row, and is also used for B5 and B7</source>
-        <translation>此类 GPU 上 CUDA 上下文的通常大小。它由这一行的 3.3 GiB 算出，也用于 B5 和 B7</translation>
     </message>
     <message>
         <source>the worker did not respond within {} s of its start</source>
@@ -16365,10 +16269,6 @@ the run still runs out of memory.</source>
     <message>
         <source>torchao&apos;s compiled step is modelled after Inductor&apos;s code. It runs in place. For each tensor whose row length is not 256, it allocates both moments in fp32</source>
         <translation>torchao 编译后的优化器步按 Inductor 的代码建模：原地计算，并为每个行长不是 256 的张量分配 fp32 的两个矩</translation>
-    </message>
-    <message>
-        <source>torchao&apos;s step with 4-bit moments is modelled after Inductor&apos;s code. It runs in place. For each tensor, it allocates both moments in fp32 and their codes in 64 bits</source>
-        <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，并为每个张量分配 fp32 的两个矩及其 64 位编码</translation>
     </message>
     <message>
         <source>torchtitan, rates from NVIDIA&apos;s specification pages</source>
@@ -17039,10 +16939,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>适配器使静态内存减少的量</translation>
     </message>
     <message>
-        <source>The loss is the same in all versions, but the copies of a decoder&apos;s logits differ. transformers 4.49 and later shift the labels by one and use all logits in fp32. Versions 4.46 to 4.48 also copy the fp32 logits without the last token, which takes another batch x seq x vocabulary x 4 bytes while the loss is computed. In earlier versions, the model itself converts its logits to fp32, so no 16-bit copy of the logits remains.</source>
-        <translation>所有版本的损失相同，但解码器 logits 的副本不同。transformers 4.49 及以后将标签移动一位，并以 fp32 使用全部 logits。4.46 到 4.48 版还会复制去掉最后一个词元的 fp32 logits，计算损失时额外占用“批大小 × 序列 × 词表 × 4”字节。在更早的版本中，模型自己将 logits 转为 fp32，因此不留 logits 的 16 位副本。</translation>
-    </message>
-    <message>
         <source>The peak is in backward, at the gradient of log-softmax: two fp32 copies of the logits exist in addition to the saved copy. Of the 5.61 GiB that are allocated after training, weights and two moments take 3 x 1.84 = 5.52 GiB. The rest is the rounding of blocks, and two cuBLAS workspaces.</source>
         <translation>峰值在反向传播中 log-softmax 的梯度处：除保存的一份外，还有两份 fp32 的 logits。训练后已分配的 5.61 GiB 中，权重和两个矩占 3 x 1.84 = 5.52 GiB。其余的是块的取整和两个 cuBLAS 工作区。</translation>
     </message>
@@ -17223,20 +17119,12 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>跨多步存活：没有与该块同大小的梯度</translation>
     </message>
     <message>
-        <source>live over several steps: there are more blocks of this size than gradients of this size; those that are not parameters are optimizer state</source>
-        <translation>跨多步存活：该大小的块多于该大小的梯度；其中不是参数的块是优化器状态</translation>
-    </message>
-    <message>
         <source>lora.placement=layer-parallel and lora.placement=tower require a model with a single stack of layers that process tokens. For torch.nn.Transformer, use a preset with built-in adapters</source>
         <translation>lora.placement=layer-parallel 和 lora.placement=tower 需要只有一个处理词元的层栈的模型。对于 torch.nn.Transformer，请使用内置适配器的预设</translation>
     </message>
     <message>
         <source>memory of a process minus the memory reserved by PyTorch, from public out-of-memory messages of PyTorch 2.x, whose URLs were not kept: {}</source>
         <translation>进程的显存减去 PyTorch 的预留显存，来自公开的 PyTorch 2.x 显存不足消息（未保留其网址）：{}</translation>
-    </message>
-    <message>
-        <source>memory saved, relative to moving fp32 weights</source>
-        <translation>节省的显存，相对于移动 fp32 权重</translation>
     </message>
     <message>
         <source>no marks in the recording: all gradients are freed together</source>
@@ -17265,10 +17153,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>no stack, although other entries have one: comes from autograd&apos;s thread</source>
         <translation>没有调用栈，而其他条目有：来自自动求导的线程</translation>
-    </message>
-    <message>
-        <source>number of multiprocessors in a test of FastVideo: {}</source>
-        <translation>FastVideo 一项测试中的多处理器数：{}</translation>
     </message>
     <message>
         <source>number of new tokens after which a sequence gets its end token. A list gives one number for each sequence in turn (&quot;40,120&quot;). For a range, the maximum is used. Generation ends with the longest sequence. Empty: no end token</source>
@@ -17439,22 +17323,12 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>{}；{}。在重放中，录制的地址位于正在使用的块内（{}，{:#x}）。录制中该块可能更短，或者释放该块的事件可能缺失或过晚</translation>
     </message>
     <message>
-        <source>  start state     not completely recorded: {} of {} possible states {} with the recording
-                  {} older block{} may include a remainder that the allocator did not split off</source>
-        <translation>  起始状态        未完整录制：{1} 个可能的状态中有 {0} 个与录制{2}
-                  {3} 个较早的块可能含有分配器未切分的余量</translation>
-    </message>
-    <message>
         <source> On this GPU, PyTorch can reserve up to {} ({}).</source>
         <translation> 在此 GPU 上，PyTorch 最多可预留 {}（{}）。</translation>
     </message>
     <message>
         <source>(!) 8 GB is far more than what is kept, about 2.3 GB: 24 inputs of 52.4 MB each, and one layer of 1.05 GB.</source>
         <translation>(!) 8 GB 远多于所保留的内容（约 2.3 GB）：24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层。</translation>
-    </message>
-    <message>
-        <source>(!) From 3.3 GiB, the document subtracts 2.18 GiB. But the 2.18 GiB still include gradients and moments. The remaining 1.12 GiB are almost only CUDA context, with hardly any activations. The document states neither the length nor the generation settings. The plan is one forward pass of 10 tokens.</source>
-        <translation>(!) 文中从 3.3 GiB 中减去 2.18 GiB。但这 2.18 GiB 仍包含梯度和矩。剩下的 1.12 GiB 几乎只是 CUDA 上下文，几乎没有激活值。文中既未给出长度，也未给出生成设置。规划的是 10 个词元的一次前向。</translation>
     </message>
     <message>
         <source>(!) Most of the saving comes from checkpointing, not from sharding. The batch is 64 per GPU.</source>
@@ -17487,12 +17361,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>1g.24gb: from the output of nvidia-smi mig -lgip for an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300). 2g.48gb: from a log whose URL was not kept. 4g.96gb: the whole card. bigstack-oss/cubecos#312 states other values: 23.12 GiB for 1g.24gb, and 46.50 GiB for 2g.48gb</source>
         <translation>1g.24gb：取自 RTX PRO 6000 Server 的 nvidia-smi mig -lgip 的输出（bottlerocket-os/bottlerocket-kernel-kit#300）。2g.48gb：取自一份未保留网址的日志。4g.96gb：整个 GPU。bigstack-oss/cubecos#312 给出其他数值：1g.24gb 为 23.12 GiB，2g.48gb 为 46.50 GiB</translation>
-    </message>
-    <message>
-        <source>; {} must include such a remainder
-</source>
-        <translation>；其中 {} 个必定含有这样的余量
-</translation>
     </message>
     <message>
         <source>Activation memory budget of torch.compile</source>
@@ -17569,10 +17437,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>Loss as in older transformers versions</source>
         <translation>与旧版 transformers 相同的损失</translation>
-    </message>
-    <message>
-        <source>Moments take one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; optimizers do not. For each tensor, torchao&apos;s compiled step temporarily makes both moments in fp32. This takes 8 bytes per element of the largest tensor. With 4 bits, the step also makes the quantized values of both moments as 64-bit numbers. In total, this takes 24 bytes per element of the largest tensor, which can be more than the memory saved by 4-bit instead of 8-bit moments.</source>
-        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会对每个张量临时以 fp32 生成两个矩。这对最大的张量每元素占 8 字节。4 位时，该步还会以 64 位数生成两个矩的量化值。这样，最大的张量每元素共占 24 字节，可能超过用 4 位矩代替 8 位矩所节省的显存。</translation>
     </message>
     <message>
         <source>Quantized base weights</source>
@@ -17931,10 +17795,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>发表的数值是在文件浏览器中读出的；文件还包含两个预训练头</translation>
     </message>
     <message>
-        <source>the replay leaves out {} of the file, because the kind is unknown or no block matches</source>
-        <translation>重放略去文件中的 {}，因为种类未知，或没有匹配的块</translation>
-    </message>
-    <message>
         <source>the replay leaves {} out of its start state (outside all segments, or overlapping other blocks)</source>
         <translation>重放从起始状态中略去 {}（位于所有段之外，或与其他块重叠）</translation>
     </message>
@@ -18003,10 +17863,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>{}包含其他种类的项：{}</translation>
     </message>
     <message>
-        <source>{} layers hold {} of the live activations ({} in total). With checkpointing, each layer would keep only its first block, except the layer that is being recomputed. This is assumed to be the largest layer ({}), which keeps all its blocks</source>
-        <translation>{} 层持有存活激活值中的 {}（共 {}）。使用检查点后，除正在重新计算的层外，每层只保留其第一个块。假定该层是最大的层（{}），它保留其全部块</translation>
-    </message>
-    <message>
         <source>{}, as shown by {} (rounded)</source>
         <translation>{1} 显示的 {0}（取整）</translation>
     </message>
@@ -18017,18 +17873,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>{}; {}. The recorded address is in the free block that the replay chose, but {} after the start of this block. The recording may lack the preceding block, or the preceding block may be larger than recorded</source>
         <translation>{}；{}。录制的地址在重放所选的空闲块内，但在该块起点之后 {} 处。录制中可能缺少前一个块，或前一个块比录制的更大</translation>
-    </message>
-    <message>
-        <source>{}the program&apos;s PyTorch {} is built for ROCm. Install the build for CUDA with `pip install torch`. Plans with this build need no GPU</source>
-        <translation>{}程序的 PyTorch {} 是 ROCm 构建。请用 `pip install torch` 安装 CUDA 构建。用此构建规划不需要 GPU</translation>
-    </message>
-    <message>
-        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch`. Plans with this build need no GPU</source>
-        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建。用此构建规划不需要 GPU</translation>
-    </message>
-    <message>
-        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch`. Recordings with this build need a GPU</source>
-        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建。用此构建录制需要 GPU</translation>
     </message>
     <message>
         <source>peft has no default layers for {}; use lora</source>
@@ -18127,22 +17971,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>shard.implementation=fsdp1 时不能使用 gradients.dtype=fp32：它依赖单个参数的钩子，而只有扁平参数得到梯度；请设 gradients.dtype=weights</translation>
     </message>
     <message>
-        <source>`peak` and `explain` report the same context (`at`)</source>
-        <translation>`peak` 和 `explain` 报告的上下文（`at`）相同</translation>
-    </message>
-    <message>
-        <source>a table of estimates, which states 8 GB. With a checkpoint of every layer, only about 2.3 GB are kept (24 inputs of 52.4 MB each, and one layer of 1.05 GB). About 8 GB are kept with a checkpoint every seven layers (see below)</source>
-        <translation>一张估算表，其中为 8 GB。每层设检查点时只保留约 2.3 GB（24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层）。每七层一个检查点时约保留 8 GB（见下）</translation>
-    </message>
-    <message>
-        <source>a thread polls for completed GPU work, and one of its polls took too long. From then on, the completed work that this thread sees depends on real time, so memory can differ from plan to plan</source>
-        <translation>一个线程轮询已完成的 GPU 工作，其中一次轮询耗时过长。此后，该线程看到哪些工作已完成取决于实际时间，因此各次规划的显存可能不同</translation>
-    </message>
-    <message>
-        <source>allocations that no entry frees, but that no longer exist at the end (they were freed after the last entry, or an entry is missing). The time of the free is unknown, so they are shown until another allocation reuses their memory, or else until the end: {}</source>
-        <translation>没有释放条目、却在结束时已不存在的分配（在最后一个条目之后释放，或有条目缺失）。释放的时间未知，因此它们显示到另一次分配重用其显存为止，否则显示到结束：{}</translation>
-    </message>
-    <message>
         <source>batch_linear_assignment() would assign tasks to workers on the GPU; the workers are assumed to get the tasks in order</source>
         <translation>batch_linear_assignment() 本会在 GPU 上把任务分配给工作者；假定工作者依次得到任务</translation>
     </message>
@@ -18159,32 +17987,12 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>ddp：&quot;copies&quot;：桶存放梯度的副本；&quot;views&quot;：梯度是桶的视图（gradient_as_bucket_view）</translation>
     </message>
     <message>
-        <source>device {}: {} bytes were allocated before the first event and never freed. They are not shown, because reserved memory is at some point smaller than this</source>
-        <translation>设备 {}：有 {} 字节在第一个事件之前分配且从未释放。它们不显示，因为某一时刻的预留显存少于这一数量</translation>
-    </message>
-    <message>
-        <source>do not move blocks that are older than the recording. By default, the settings also apply to these blocks</source>
-        <translation>不移动早于录制的块。默认情况下，设置也应用于这些块</translation>
-    </message>
-    <message>
         <source>free of {} B (a block that was allocated earlier){}</source>
         <translation>释放 {} B（较早分配的块）{}</translation>
     </message>
     <message>
-        <source>fsdp1: &quot;true&quot; makes the host wait before it gathers a unit, until the weights of the second unit before it are freed (limit_all_gathers); &quot;false&quot;: no limit</source>
-        <translation>fsdp1：&quot;true&quot; 时，主机在收集一个单元之前，等待往前第二个单元的权重释放（limit_all_gathers）；&quot;false&quot;：不限制</translation>
-    </message>
-    <message>
         <source>fully_shard is implemented in Python. The plan makes the same allocations, one by one, as fully_shard of PyTorch 2.11</source>
         <translation>fully_shard 用 Python 实现。规划按 PyTorch 2.11 的 fully_shard 逐一作出相同的分配</translation>
-    </message>
-    <message>
-        <source>half of the rates with sparsity that NVIDIA&apos;s H200 data sheet (the version with 4.8 TB/s) states for the NVL: 835 (tf32) and 1,671 (bf16). The rates are quoted at second hand and not checked again</source>
-        <translation>NVIDIA H200 数据手册（带宽为 4.8 TB/s 的版本）所给 NVL 稀疏速率的一半：835（tf32）和 1,671（bf16）。速率为转引，未再核对</translation>
-    </message>
-    <message>
-        <source>half of the total memory that was measured on modules of 8 GB, minus 130 MiB</source>
-        <translation>8 GB 模块实测总显存的一半，再减去 130 MiB</translation>
     </message>
     <message>
         <source>half the recomputation, but half the memory savings</source>
@@ -18369,6 +18177,198 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the block that the replay chose may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
         <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，重放所选的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
+    </message>
+    <message>
+        <source>  start state     not completely recorded: {} of {} possible start states {} with the recording
+                  {} block{} from before the recording may have an unsplit remainder</source>
+        <translation>  起始状态        未完整录制：{1} 个可能的起始状态中有 {0} 个与录制{2}
+                  {3} 个早于录制的块可能含有未切分的余量</translation>
+    </message>
+    <message>
+        <source>&quot;device&quot; creates weights on the GPU, in their final type. &quot;cast-on-device&quot; moves fp32 weights to the GPU and casts them there. &quot;cast-on-cpu&quot; casts weights, then moves them</source>
+        <translation>device 直接在 GPU 上以最终类型创建权重。cast-on-device 将 fp32 权重移动到 GPU 后在那里转换。cast-on-cpu 先转换权重再移动</translation>
+    </message>
+    <message>
+        <source>(!) The document subtracts 2.18 GiB from 3.3 GiB. These 2.18 GiB include gradients and moments, although this run is inference. The remaining 1.12 GiB are almost entirely the CUDA context, with hardly any activations. The document states neither the length nor the generation settings. The plan is one forward pass of 10 tokens.</source>
+        <translation>(!) 文中从 3.3 GiB 中减去 2.18 GiB。这 2.18 GiB 包含梯度和矩，而本次运行是推理。剩下的 1.12 GiB 几乎全是 CUDA 上下文，几乎没有激活值。文中既未给出长度，也未给出生成设置。规划的是 10 个词元的一次前向。</translation>
+    </message>
+    <message>
+        <source>8 GB is from a table of estimates, but only about 2.3 GB are kept with a checkpoint of every layer: 24 inputs of 52.4 MB each, and one layer of 1.05 GB. About 8 GB are kept with a checkpoint every seven layers (see below)</source>
+        <translation>8 GB 来自一张估算表，但每层设检查点时只保留约 2.3 GB：24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层。每七层一个检查点时约保留 8 GB（见下）</translation>
+    </message>
+    <message>
+        <source>; a remainder is certain for {}
+</source>
+        <translation>；其中 {} 个必定含有余量
+</translation>
+    </message>
+    <message>
+        <source>CSV file of requests, line 1: the column {} is missing. Give the output of `vramscope requests` or a CSV file with the columns action,size,addr</source>
+        <translation>请求的 CSV 文件，第 1 行：缺少列 {}。请提供 `vramscope requests` 的输出，或含有 action,size,addr 列的 CSV 文件</translation>
+    </message>
+    <message>
+        <source>CSV file of requests, line {}, column {}: {}</source>
+        <translation>请求的 CSV 文件，第 {} 行第 {} 列：{}</translation>
+    </message>
+    <message>
+        <source>CSV file of requests, line {}: a quoted field has no closing quote</source>
+        <translation>请求的 CSV 文件，第 {} 行：带引号的字段没有结束</translation>
+    </message>
+    <message>
+        <source>CSV file of requests, line {}: there is text after a closing quote</source>
+        <translation>请求的 CSV 文件，第 {} 行：右引号之后还有文本</translation>
+    </message>
+    <message>
+        <source>CUDA contexts on such GPUs usually have a size in this range. The size is computed from the 3.3 GiB of this row, and is also used for B5 and B7</source>
+        <translation>此类 GPU 上的 CUDA 上下文通常在此范围内。其大小由这一行的 3.3 GiB 算出，也用于 B5 和 B7</translation>
+    </message>
+    <message>
+        <source>CUDA {} is unknown; its libraries are assumed to have the same versions and to return the same results as in CUDA {}</source>
+        <translation>CUDA {} 未知；假定其库的版本和返回的结果与 CUDA {} 相同</translation>
+    </message>
+    <message>
+        <source>Control run, not in the document: only fp32 weights and bf16 autocast</source>
+        <translation>对照运行，文中没有：仅 fp32 权重和 bf16 autocast</translation>
+    </message>
+    <message>
+        <source>Control run: LoRA in fp32, no autocast</source>
+        <translation>对照运行：fp32 的 LoRA，没有 autocast</translation>
+    </message>
+    <message>
+        <source>Control run: fp32 and checkpointing, no autocast</source>
+        <translation>对照运行：fp32 和检查点，没有 autocast</translation>
+    </message>
+    <message>
+        <source>Control run: the memory that the document&apos;s program really needs</source>
+        <translation>对照运行：文中的程序实际需要的显存</translation>
+    </message>
+    <message>
+        <source>Each layer as a whole gets one adapter, instead of one adapter for each linear module. If the adapter is inside the layer, the backward pass still runs through the frozen trunk, to compute the gradients of its inputs. If the adapters form a separate tower, nothing is passed back to the layers, so the trunk keeps no activations.</source>
+        <translation>每个层作为整体得到一个适配器，而不是每个线性模块一个。若适配器在层内，反向传播仍要经过冻结的主干，以计算其输入的梯度。若适配器组成单独的塔，则不向各层回传任何内容，因此主干不保留激活值。</translation>
+    </message>
+    <message>
+        <source>Moments take one byte or half a byte per element, with a scale for each block. torchao&apos;s optimizers support the shards of zero2 and zero3; bitsandbytes&apos; optimizers do not. For each tensor, torchao&apos;s compiled step temporarily makes both moments in fp32. This takes 8 bytes per element of the largest tensor. With 4 bits, the step also makes the quantized values of both moments as 64-bit numbers. The total is then 24 bytes per element of the largest tensor. These temporaries can take more memory than 4-bit moments save compared with 8-bit moments.</source>
+        <translation>矩每元素占一字节或半字节，每块一个缩放因子。torchao 的优化器支持 zero2 和 zero3 的分片，bitsandbytes 的不支持。torchao 编译后的优化器步会对每个张量临时以 fp32 生成两个矩。这对最大的张量每元素占 8 字节。4 位时，该步还会以 64 位数生成两个矩的量化值。于是最大的张量每元素共占 24 字节。这些临时张量占用的显存可能超过用 4 位矩代替 8 位矩所节省的显存。</translation>
+    </message>
+    <message>
+        <source>NVIDIA&apos;s H200 data sheet (the version with 4.8 TB/s) states the NVL&apos;s rates with sparsity: 835 (tf32) and 1,671 (bf16). The table uses half of each rate. The rates are quoted at second hand and not checked again</source>
+        <translation>NVIDIA H200 数据手册（带宽为 4.8 TB/s 的版本）给出 NVL 的稀疏速率：835（tf32）和 1,671（bf16）。此表采用各速率的一半。速率为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>The loss is the same in all versions, but the copies of a decoder&apos;s logits differ. transformers 4.49 and later shift the labels by one and use all logits in fp32. Versions 4.46 to 4.48 also copy the fp32 logits without the last token. The copy takes batch x seq x vocabulary x 4 more bytes while the loss is computed. In earlier versions, the model itself converts its logits to fp32, so no 16-bit copy of the logits remains.</source>
+        <translation>所有版本的损失相同，但解码器 logits 的副本不同。transformers 4.49 及以后将标签移动一位，并以 fp32 使用全部 logits。4.46 到 4.48 版还会复制去掉最后一个词元的 fp32 logits。计算损失时，该副本额外占用“批大小 × 序列 × 词表 × 4”字节。在更早的版本中，模型自己将 logits 转为 fp32，因此不留 logits 的 16 位副本。</translation>
+    </message>
+    <message>
+        <source>`peak` and `explain` report the same time, phase and module (`at`)</source>
+        <translation>`peak` 和 `explain` 报告的时间、阶段和模块（`at`）相同</translation>
+    </message>
+    <message>
+        <source>a thread polls for completed GPU work, and one of its polls took too long. From then on, the thread sees work as completed earlier or later, depending on the speed of this computer, so memory can differ from plan to plan</source>
+        <translation>一个线程轮询已完成的 GPU 工作，其中一次轮询耗时过长。此后，该线程较早或较晚看到工作完成，取决于本机的速度，因此各次规划的显存可能不同</translation>
+    </message>
+    <message>
+        <source>allocations that have no free entry, but are missing from the file&apos;s final state. Either they were freed after the last entry, or an entry is missing. The time of the free is unknown, so they are shown until another allocation reuses their memory, or otherwise until the end: {}</source>
+        <translation>没有释放条目、却不在文件最终状态中的分配。它们在最后一个条目之后释放，或有条目缺失。释放时间未知，因此显示到另一次分配重用其显存为止，否则显示到结束：{}</translation>
+    </message>
+    <message>
+        <source>device {}: {} bytes were allocated before the first event and never freed. These bytes are not shown, because the file states fewer reserved bytes at some point</source>
+        <translation>设备 {}：有 {} 字节在第一个事件之前分配且从未释放。这些字节不显示，因为文件中某一时刻的预留字节数更少</translation>
+    </message>
+    <message>
+        <source>free memory that empty_cache() releases, in {} of {} segments</source>
+        <translation>{} / {} 个段中可由 empty_cache() 归还的空闲显存</translation>
+    </message>
+    <message>
+        <source>fsdp1: &quot;true&quot; (limit_all_gathers): before the host gathers a unit, it waits until the weights of the unit two places earlier are freed; &quot;false&quot;: no limit</source>
+        <translation>fsdp1：&quot;true&quot;（limit_all_gathers）：主机在收集一个单元之前，等待往前第二个单元的权重释放；&quot;false&quot;：不限制</translation>
+    </message>
+    <message>
+        <source>half of the bf16 rate</source>
+        <translation>bf16 速率的一半</translation>
+    </message>
+    <message>
+        <source>half of the bf16 rate, as for all GPUs with this chip</source>
+        <translation>bf16 速率的一半，同该芯片的所有 GPU</translation>
+    </message>
+    <message>
+        <source>leave blocks that are older than the recording at their recorded addresses. By default, a replay with other settings allocates these blocks again</source>
+        <translation>将早于录制的块留在其录制的地址。默认情况下，以其他设置重放时会重新分配这些块</translation>
+    </message>
+    <message>
+        <source>listed as {}: {} bytes of memory, {} threads per SM</source>
+        <translation>登记为 {}：{} 字节显存，每个 SM {} 个线程</translation>
+    </message>
+    <message>
+        <source>live over several steps: there are more blocks of this size than gradients of this size. The blocks that are not parameters are optimizer state</source>
+        <translation>跨多步存活：该大小的块多于该大小的梯度。其中不是参数的块是优化器状态</translation>
+    </message>
+    <message>
+        <source>memory saved, compared with moving weights to the GPU in fp32</source>
+        <translation>节省的显存，与以 fp32 将权重移动到 GPU 相比</translation>
+    </message>
+    <message>
+        <source>number of multiprocessors, taken from a test of FastVideo: {}</source>
+        <translation>多处理器数，取自 FastVideo 的一项测试：{}</translation>
+    </message>
+    <message>
+        <source>print a completion script (bash, zsh, fish) or the manual page (man)</source>
+        <translation>输出命令补全脚本（bash、zsh、fish）或手册页（man）</translation>
+    </message>
+    <message>
+        <source>split the embedding and the output layer</source>
+        <translation>切分嵌入和输出层</translation>
+    </message>
+    <message>
+        <source>the compiled cross entropy of a chunk is modelled after Inductor&apos;s code: the logits are kept, their gradient has the same type as the logits, and there is no fp32 copy</source>
+        <translation>分块的编译版交叉熵按 Inductor 的代码建模：保留 logits，其梯度与其类型相同，没有 fp32 副本</translation>
+    </message>
+    <message>
+        <source>the live pieces and the pending pieces of all segments add up to the segments&apos; live bytes, which include pending memory</source>
+        <translation>所有段的存活部分与待释放部分之和等于各段的存活字节数（其中包含待释放的显存）</translation>
+    </message>
+    <message>
+        <source>the program created no optimizer whose class defines step(). A step therefore ends when gradients are cleared or weights change after a backward pass</source>
+        <translation>程序创建的优化器中，没有哪个的类定义了 step()。因此，反向传播之后梯度被清零或权重被更改时，一步即结束</translation>
+    </message>
+    <message>
+        <source>the program trains a model other than the one with the adapters</source>
+        <translation>程序训练的不是带有适配器的那个模型</translation>
+    </message>
+    <message>
+        <source>the replay leaves out {} of the file: the kind of entry is unknown, or no block matches the entry</source>
+        <translation>重放略去文件中的 {}：条目的种类未知，或没有与条目匹配的块</translation>
+    </message>
+    <message>
+        <source>the sum of the bytes that PyTorch requests for the tensors that each operator saves for autograd</source>
+        <translation>PyTorch 为每个算子保存给自动求导的张量所请求的字节数之和</translation>
+    </message>
+    <message>
+        <source>the total memory that was measured on modules of 8 GB is divided by two, and then 130 MiB are subtracted</source>
+        <translation>8 GB 模块的实测总显存除以二，再减去 130 MiB</translation>
+    </message>
+    <message>
+        <source>torchao&apos;s step with 4-bit moments is modelled after Inductor&apos;s code. It runs in place. For each tensor, it allocates both moments in fp32, and their quantized values as 64-bit numbers</source>
+        <translation>使用 4 位矩的优化器步按 Inductor 为 torchao 生成的代码建模：原地计算，并为每个张量分配 fp32 的两个矩，以及以 64 位数表示的量化值</translation>
+    </message>
+    <message>
+        <source>weights of diffusers models are read from their files</source>
+        <translation>会从文件中读取 diffusers 模型的权重</translation>
+    </message>
+    <message>
+        <source>{} layers hold {} of the {} of live activations. With checkpointing, each layer would keep only the first block that it allocated. Only the largest layer ({}) would keep all its blocks: it is assumed to be the layer that is being recomputed</source>
+        <translation>{0} 层持有 {2} 存活激活值中的 {1}。使用检查点后，每层只保留其分配的第一个块。只有最大的层（{3}）保留其全部块：假定它就是正在重新计算的层</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for ROCm. Install the build for CUDA with `pip install torch`. Plans with the CUDA build need no GPU</source>
+        <translation>{}程序的 PyTorch {} 是 ROCm 构建。请用 `pip install torch` 安装 CUDA 构建。用 CUDA 构建规划不需要 GPU</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch`. Plans with the CUDA build need no GPU</source>
+        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建。用 CUDA 构建规划不需要 GPU</translation>
+    </message>
+    <message>
+        <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch`. Recordings with the CUDA build need a GPU</source>
+        <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建。用 CUDA 构建录制需要 GPU</translation>
     </message>
 </context>
 <context>
@@ -22963,10 +22963,6 @@ These values are computed in the background, from plans with and without the tec
         <translation>复制图片</translation>
     </message>
     <message>
-        <source>Draw bars from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
-        <translation>绘制从模型默认值到左侧运行的条形；等同于 `vramscope waterfall`</translation>
-    </message>
-    <message>
         <source>The run on the left has the model&apos;s defaults: no technique is on.</source>
         <translation>左侧的运行使用模型默认值：没有启用任何技术。</translation>
     </message>
@@ -22981,6 +22977,10 @@ These values are computed in the background, from plans with and without the tec
     <message>
         <source>Each bar shows how the peak changes when its technique is added to the techniques above.</source>
         <translation>每个条形显示在其上方各项技术之外再加上该技术时峰值如何变化。</translation>
+    </message>
+    <message>
+        <source>Draw a bar for each technique that leads from the model&apos;s defaults to the run on the left, as `vramscope waterfall` does</source>
+        <translation>为从模型默认值到左侧运行的每种技术各绘制一个条形；等同于 `vramscope waterfall`</translation>
     </message>
 </context>
 <context>
