@@ -75,33 +75,26 @@ class ActivationBudget(Toggle):
         if not hasattr(config, "activation_memory_budget"):
             self.refuse("the installed PyTorch version has no activation_memory_budget")
             return
-        self.config, self.own = config, config.activation_memory_budget
-        # torch.compile and Module.compile call this. It imports nothing of the compiler by itself.
-        optimize = self.torch.compile
+        self.config = config
+        self.torch.compile = self.before(self.torch.compile)
+        self.torch.nn.Module.compile = self.before(self.torch.nn.Module.compile)
 
-        @functools.wraps(optimize)
+    def before(self, function):
+        @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.compiles()
-            return optimize(*args, **kwargs)
+            return function(*args, **kwargs)
 
-        self.torch.compile = wrapper
-        compile_module = self.torch.nn.Module.compile
-
-        @functools.wraps(compile_module)
-        def compile_(module, *args, **kwargs):
-            self.compiles()
-            return compile_module(module, *args, **kwargs)
-
-        self.torch.nn.Module.compile = compile_
+        return wrapper
 
     def compiles(self):
+        if self.reached:
+            return
         now = self.config.activation_memory_budget
-        if now != self.own or now != 1.0:
-            if not self.reached:
-                self.already("the program already sets activation_memory_budget=%s" % now)
-        elif not self.reached:
-            if self.reach("torch._functorch.config.activation_memory_budget = %s" % self.value):
-                self.config.activation_memory_budget = self.own = float(self.value)
+        if now != 1.0:
+            self.already("the program already sets activation_memory_budget=%s" % now)
+        elif self.reach("torch._functorch.config.activation_memory_budget = %s" % self.value):
+            self.config.activation_memory_budget = float(self.value)
 
     def finish(self):
         if self.on and self.reached and self.config.activation_memory_budget != float(self.value):
