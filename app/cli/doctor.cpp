@@ -236,9 +236,9 @@ void DeclareDoctor(CLI::App* command, Context& context) {
       ->type_name("PATH");
   command
       ->add_option("--emulated", options->emulated,
-                   "with --gpu, run the checks on the emulated platform with this GPU. Takes the "
-                   "same values as `plan --device`: a name in the device table, a MIG slice, a "
-                   "file or properties")
+                   "with --gpu, emulate this GPU and run the checks on the emulated platform. "
+                   "Takes the same values as `plan --device`: a name in the device table, a MIG "
+                   "slice, a file or properties")
       ->needs(gpu)
       ->type_name("GPU");
   command->callback([options, &context] {

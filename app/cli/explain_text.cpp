@@ -223,11 +223,11 @@ std::string ReclaimText(const trace::Trace& trace, const explain::Reclaim& r) {
   if (!r.state && !r.anew)
     notes += Prose(i18n::Text("Changes are relative to the row \"as recorded\"."));
   if (r.anew) {
-    notes +=
-        Prose(i18n::Text("In the rows with other settings, the replay also allocates the blocks "
-                         "that are older than the recording. Changes in these rows are relative to "
-                         "the row \"as recorded, but older blocks are allocated again\". Changes "
-                         "in the row \"empty_cache()\" are relative to the recording itself."));
+    notes += Prose(
+        i18n::Text("In each row with settings other than the recorded ones, the replay also "
+                   "allocates the blocks that are older than the recording. Changes in such a row "
+                   "are relative to the row \"as recorded, but older blocks are allocated again\". "
+                   "Changes in the row \"empty_cache()\" are relative to the recording itself."));
   }
   return text + table.Text() + notes + "\n";
 }

@@ -471,8 +471,9 @@ CommandEntry DeclareCommand_waterfall() {
   return {.place = 150,
           .name = "waterfall",
           .help =
-              "show how memory changes from the model's defaults to the run, with a bar for each "
-              "technique; for -- PROGRAM ARGS..., show a bar for each --toggle",
+              "show how each technique changes memory, from the model's default settings to the "
+              "settings of the run, with one bar per technique; with -- PROGRAM ARGS..., one bar "
+              "per --toggle",
           .example =
               "waterfall --set precision=bf16 --set checkpointing.mode=layer --order checkpointing",
           .takes_program = true,

@@ -160,9 +160,9 @@ std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
       run::ToString(r.conf).empty() ? i18n::Text("PyTorch's defaults") : run::ToString(r.conf));
   if (r.unknown_tails > 0) {
     text += i18n::Format(
-        "  start state     not completely recorded: {} of {} possible start states {} with "
-        "the recording\n                  {} block{} from before the recording may have an unsplit "
-        "remainder",
+        "  start state     not completely recorded: {} of {} possible start states {} with the "
+        "recording\n                  {} block{} allocated before the recording may include a "
+        "remainder that was not split off",
         States(r.start_states_consistent, r.log10_consistent),
         States(r.start_states_tried, r.log10_tried),
         r.start_states_consistent == 1 ? i18n::Text("agrees") : i18n::Text("agree"),

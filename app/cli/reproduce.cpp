@@ -234,8 +234,8 @@ std::string ResultsText(const std::vector<Result>& results, const reproduce::Ses
   text += Prose(i18n::Format(
       "{} experiments: {} were run completely, {} were not run. Experiments with published values: "
       "{} of {} are within tolerance. Expected relations, for example that one run needs less "
-      "memory than another: {} of {} hold. (If no value was published, the table shows in "
-      "parentheses the value from a Python model of the program's memory.)",
+      "memory than another: {} of {} hold. (Values in parentheses in the table were not published. "
+      "They come from a model of the program's memory, written in Python.)",
       score.experiments, score.done, score.not_run, score.published_within, score.published,
       score.bounds_hold, score.bounds));
   return text;

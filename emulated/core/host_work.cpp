@@ -72,13 +72,11 @@ int vramscope_emulated_host_runs(int runs) {
   static std::atomic<bool> said{false};
   if (runs == static_cast<int>(HostThread::kPython) && !said.exchange(true)) {
     const auto us = [](int64_t ns) { return std::to_string(ns / 1000); };
-    Assume(
-        "the times of work on the host were recorded on another computer (with an H200) and "
-        "include the recorder's overhead: " +
-            us(kPythonLaunchNs) + " us per launch and " + us(kModuleNs) +
-            " us per module in Python code, and " + us(kEngineLaunchNs) +
-            " us per launch in backward",
-        "host times", 0);
+    Assume("the times of work on the host were recorded on another computer (with an H200): " +
+               us(kPythonLaunchNs) + " us per launch and " + us(kModuleNs) +
+               " us per module in Python code, and " + us(kEngineLaunchNs) +
+               " us per launch in backward. These times include the recorder's overhead",
+           "host times", 0);
   }
   const bool known = runs >= static_cast<int>(HostThread::kUnsaid) &&
                      runs <= static_cast<int>(HostThread::kOptimizer);

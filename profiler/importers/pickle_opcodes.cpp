@@ -31,7 +31,7 @@ constexpr Refused kRefused[] = {
     {'T', "BINSTRING", TEXT_MARK("makes a Python 2 string")},
     {'U', "SHORT_BINSTRING", TEXT_MARK("makes a Python 2 string")},
     {0x8d, "BINUNICODE8", TEXT_MARK("makes a string of 4 GiB and more")},
-    {0x8b, "LONG4", TEXT_MARK("makes a number of more than 255 bytes")},
+    {0x8b, "LONG4", TEXT_MARK("makes an integer that is longer than 255 bytes")},
     {0x8f, "EMPTY_SET", TEXT_MARK("makes a set")},
     {0x90, "ADDITEMS", TEXT_MARK("fills a set")},
     {0x91, "FROZENSET", TEXT_MARK("makes a set")},

@@ -330,15 +330,16 @@ class Finisher {
       recording_.lost = i18n::English("{}. Before that, vramscope read {}", parts_.cut,
                                       Segments(recording_.segments.size()));
     } else {
-      recording_.lost = recording_.has_segments
-                            ? i18n::English(
-                                  "{}. Before that, vramscope read {}. Later entries are lost, and "
-                                  "blocks without entries are taken from the final segments",
-                                  parts_.cut, Entries(total_))
-                            : i18n::English(
-                                  "{}. Before that, vramscope read {}. Later entries and the "
-                                  "segments are lost, so blocks without entries are missing",
-                                  parts_.cut, Entries(total_));
+      recording_.lost =
+          recording_.has_segments
+              ? i18n::English(
+                    "{}. Before that, vramscope read {}. Later entries are lost. Blocks that "
+                    "appear in none of the read entries are taken from the final segments",
+                    parts_.cut, Entries(total_))
+              : i18n::English(
+                    "{}. Before that, vramscope read {}. Later entries and the segments are lost. "
+                    "Blocks that appear in none of the read entries are missing",
+                    parts_.cut, Entries(total_));
       // With a range, CutAlready() calls EndAtLastEntry later, when all entries are available.
       if (!parts_.range && recording_.has_segments) return EndAtLastEntry(recording_);
     }

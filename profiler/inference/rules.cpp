@@ -45,8 +45,7 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "forward recomputed in backward: kept until backward uses the block",
     "forward recomputed in backward: freed before this forward ends",
     "lifetime: allocated in the optimizer's step, never freed",
-    "lifetime: allocated in the optimizer's step, replaces a state that is freed, and is not "
-    "freed itself",
+    "lifetime: allocated in the optimizer's step to replace a freed state, never freed itself",
     "lifetime: allocated and freed in the optimizer's step",
     "lifetime: freed outside of all phases",
     "size: equal to the size of a parameter; live when the recording ends in backward",
@@ -82,7 +81,7 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "stack: a checkpoint is written",
     "stack: a checkpoint is read",
     "state: for every size, the number of blocks is a multiple of four (parameter, gradient, two "
-    "moments); which block has which category is guessed from the addresses alone",
+    "moments). The category of each block is guessed from its address alone",
 };
 
 }  // namespace

@@ -281,8 +281,8 @@ std::vector<std::string> Oddities::Texts() const {
                 "segment: {}"),
       TEXT_MARK("blocks left out because they overlap or lie outside their segment: {}"),
       TEXT_MARK("frees ignored because nothing was allocated at their addresses: {}"),
-      TEXT_MARK("frees that were requested but never completed in the file; treated as completed "
-                "when requested: {}"),
+      TEXT_MARK("frees whose request is in the file, but whose completion is not (assumed to "
+                "complete at the time of the request): {}"),
       TEXT_MARK("segment_alloc entries left out because no such segment exists right after the "
                 "entry: {}"),
       TEXT_MARK("segment_free entries left out because the memory still exists right after the "
@@ -299,11 +299,10 @@ std::vector<std::string> Oddities::Texts() const {
                 "reused their memory: {}"),
       TEXT_MARK("allocations that overlap a block that is not yet freed (entries are missing): {}"),
       TEXT_MARK("allocations outside the segments in the file: {}"),
-      TEXT_MARK(
-          "blocks larger than the allocator settings in the file allow (each is assumed to extend "
-          "to the next block): {}"),
-      TEXT_MARK("blocks whose size at the end differs from the size in their alloc entry; the size "
-                "in the entry is used: {}"),
+      TEXT_MARK("blocks that seem larger than the allocator settings in the file allow (each of "
+                "them is assumed to extend to the next block): {}"),
+      TEXT_MARK("blocks whose size in the file's final state differs from the size in their alloc "
+                "entry; the size in the entry is used: {}"),
   };
   i18n::Know(kTexts);
   std::vector<std::string> texts;

@@ -64,8 +64,8 @@ class Exact final : public allocator::SegmentObserver, public allocator::Driver 
     const RecordedState start = StateBefore(trace_, begin_, conf_);
     if (start.blocks_left_out > 0) {
       out_.warnings.push_back(i18n::English(
-          "the replay leaves {} out of its start state (outside all segments, or overlapping other "
-          "blocks)",
+          "the replay starts without {}. Reason: position outside all segments, or overlap with "
+          "other blocks",
           start.blocks_left_out == 1 ? i18n::English("{} block", start.blocks_left_out)
                                      : i18n::English("{} blocks", start.blocks_left_out)));
     }

@@ -234,9 +234,10 @@ void AddNotPrepared(const RunConfig& config, const ModelConfig& model,
   if (!matters) return;
   const int64_t matrices = model.tie_embeddings ? 1 : 2;
   out.push_back(
-      {TEXT_MARK("prepare_model_for_kbit_training is not called. With prepare_kbit_training=true, "
-                 "this function casts norms, embeddings and the output layer to fp32. The output "
-                 "layer and the embedding then need this much more memory"),
+      {TEXT_MARK(
+           "prepare_model_for_kbit_training is assumed not to be called. If the function is called "
+           "(prepare_kbit_training=true), norms, embeddings and the output layer are cast to fp32. "
+           "The output layer and the embedding then need this much more memory"),
        i18n::English("setting: {}", "prepare_kbit_training"),
        2 * static_cast<uint64_t>(matrices * model.vocab_size * model.hidden_size)});
 }
@@ -292,9 +293,8 @@ Assumption ContextAssumption(const DeviceProfile& device) {
   } else if (device.key.find("context=") != std::string::npos) {
     takes = i18n::English("the amount that was given for {}", device.name);
   } else {
-    takes = i18n::English(
-        "the same amount as on the GPU from which the missing figures of {} are taken",
-        device.name);
+    takes = i18n::English("the same amount as on the GPU that provides the missing figures of {}",
+                          device.name);
   }
   const absl::StatusOr<Device> all = ReadDevice(device.key);
   const bool shared = all.ok() && all->integrated;

@@ -55,7 +55,7 @@ constexpr std::string_view kFormats[] = {
     TEXT_MARK("total memory that {} printed with {}"),
     TEXT_MARK("a mining program"),
     TEXT_MARK("a program like hashcat"),
-    TEXT_MARK("total memory that a public note states for a system with Ollama"),
+    TEXT_MARK("total memory that a public note states for a system that runs Ollama"),
     TEXT_MARK("total memory that a public note states for a system with driver {} and CUDA {}"),
     TEXT_MARK("a driver for CUDA {}"),
     TEXT_MARK("deviceQuery with a driver for CUDA {}"),
@@ -69,8 +69,8 @@ constexpr std::string_view kFormats[] = {
         "60 MiB plus 2.9 MiB per SM, fitted to measured GPUs of compute capability 8.6 and 8.9"),
     TEXT_MARK("120 MiB plus 3.1 MiB per SM, fitted to measured GPUs of compute capability 12.0"),
     TEXT_MARK("5.1 MiB per SM, as on the measured H100"),
-    TEXT_MARK("less than on an A100, whose context takes 420 MiB (bare) to 500 MiB, because this "
-              "GPU has half the SMs"),
+    TEXT_MARK("less than on an A100 (420 MiB bare, up to 500 MiB), because this GPU has half as "
+              "many SMs"),
     TEXT_MARK("like the {}"),
     TEXT_MARK("same as the H100 SXM5, scaled to this GPU's clock"),
     TEXT_MARK("same as the H100 SXM5 and the H200. The fp32 rate is computed from the number of "

@@ -218,7 +218,7 @@ const Figure* FindFigure(std::string_view name) {
 absl::Status UnknownFigure(std::string_view name) {
   const std::vector<std::string_view> names = FigureNames();
   const std::string_view near = Nearest(name, names.data(), names.data() + names.size());
-  return Bad(i18n::Format("unknown property {}{}; the properties are: {}, like", Quoted(name),
+  return Bad(i18n::Format("unknown property {}{}. Allowed properties: like, {}", Quoted(name),
                           near.empty() ? "" : i18n::Format(" (did you mean \"{}\"?)", near),
                           fmt::join(names, ", ")));
 }

@@ -14,9 +14,9 @@ constexpr std::string_view kFormats[] = {
     kLaunchesKnown,
     kLaunchesPartlyKnown,
     kNotEmulated,
-    TEXT_MARK("the times of work on the host were recorded on another computer (with an H200) and "
-              "include the recorder's overhead: {} us per launch and {} us per module in Python "
-              "code, and {} us per launch in backward"),
+    TEXT_MARK("the times of work on the host were recorded on another computer (with an H200): {} "
+              "us per launch and {} us per module in Python code, and {} us per launch in "
+              "backward. These times include the recorder's overhead"),
     TEXT_MARK("NCCL memory of a communicator of {} ranks, by NCCL 2.28's rules: {} to {}, "
               "depending on channels and algorithms. The maximum is used"),
     TEXT_MARK("the driver is assumed to support the program's CUDA {}"),

@@ -137,7 +137,7 @@ TechniqueEntry DeclareTechnique_checkpointing() {
                              {"attention", "the attention part of each layer"},
                              {"selective",
                               "each layer, except operators that are slow to recompute"},
-                             {"budget", "each layer, except tensors kept within a budget"}}},
+                             {"budget", "each layer, but tensors that fit in a budget are kept"}}},
                 {.key = "checkpointing.k",
                  .help = "number of layers in a checkpointed segment (checkpointing.mode=every-k)",
                  .kind = run::ValueKind::kInteger,

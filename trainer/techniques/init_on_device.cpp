@@ -51,8 +51,8 @@ TechniqueEntry DeclareTechnique_init_on_device() {
                          .choices = {{"false", ""}, {"true", "with torch.device(\"cuda\")"}}}},
            .toggles = {{.id = "init-on-device",
                         .title = "Create weights on the GPU",
-                        .explanation = "no copy of the weights on the host; an output layer that "
-                                       "is later tied to the embedding first has its own weight",
+                        .explanation = "no copy of the weights on the host; a tied output layer "
+                                       "has its own weight until it is tied to the embedding",
                         .on = {on},
                         .ways = {{{"init_on_device", "true"}}}}},
            .rules = {not_with({"load", false, {"device"}},

@@ -450,9 +450,10 @@ TechniqueEntry DeclareTechnique_sharding() {
                      "fully_shard is implemented in Python. The plan makes the same allocations, "
                      "one by one, as fully_shard of PyTorch 2.11"},
                 {.when = {{"shard.strategy", true, {"ddp", "zero1"}}},
-                 .what = "NCCL's watchdog runs every 100 ms, and only then is a bucket as large as "
-                         "all gradients freed. If a run is faster or slower than planned, the peak "
-                         "of its first steps may be higher or lower by the size of this bucket"}}},
+                 .what = "a bucket as large as all gradients stays in memory until NCCL's watchdog "
+                         "runs. The watchdog runs every 100 ms. If a run is faster or slower than "
+                         "planned, the peak of its first steps may be higher or lower by the size "
+                         "of this bucket"}}},
       .modelled = {{.assumed = 1, .category = "Communication"},
                    {.assumed = 1, .category = "Gradient"}},
       // A unit stays gathered while checkpointing runs its layers again, so sharding encloses

@@ -108,8 +108,8 @@ ProgramFitPage::ProgramFitPage(const StudyPrograms& programs, QWidget* parent)
           {.name = "programFitBudget",
            .budget_tip = tr("GPU memory that the program may use, such as 24GiB"),
            .make_tip = tr("Search for techniques with which the program fits, as `vramscope fit -- "
-                          "PROGRAM` does. vramscope switches the techniques on from outside. The "
-                          "search takes up to a minute"),
+                          "PROGRAM` does. vramscope switches the techniques on without changing "
+                          "the program. The search takes up to a minute"),
            .use = tr("Open %1"),
            .use_tip = tr("Plan this proposal in a new tab, and compare it with the program")},
           [this] { makeItFit(); }, [this](int proposal) { open(proposal); })) {

@@ -144,17 +144,16 @@ void CheckBudget(const Subject& s) {
   const bool out_of_memory = At(c, "out_of_memory") == true && At(c, "went_on") != true;
   const Answer enough = s.Ask("check", {"--budget", fmt::format("{}", bytes)});
   s.report.Equal(
-      TEXT_MARK("with the needed memory as the budget, `check` exits with the expected status"),
+      TEXT_MARK("if the budget is the needed memory, `check` exits with the expected status"),
       enough.exit_code, int{out_of_memory ? kBadInput : kDone});
   s.report.Equal(
-      TEXT_MARK("with the needed memory as the budget, `check` reports an excess of 0 bytes"),
+      TEXT_MARK("if the budget is the needed memory, `check` reports an excess of 0 bytes"),
       At(enough.json, "over"), 0);
   const Answer less = s.Ask("check", {"--budget", fmt::format("{}", bytes - 1)});
   s.report.Equal(
-      TEXT_MARK(
-          "with 1 byte less than the needed memory as the budget, `check` exits with status 1"),
+      TEXT_MARK("if the budget is 1 byte less than the needed memory, `check` exits with status 1"),
       less.exit_code, int{kNo});
-  s.report.Equal(TEXT_MARK("with 1 byte less than the needed memory as the budget, `check` reports "
+  s.report.Equal(TEXT_MARK("if the budget is 1 byte less than the needed memory, `check` reports "
                            "an excess of 1 byte"),
                  At(less.json, "over"), 1);
 }
