@@ -8197,10 +8197,6 @@ first difference: event {} at {}
         <translation>按要求加载条目 {} 到 {}（共 {} 个）</translation>
     </message>
     <message>
-        <source>frees that were requested but never completed in the file; treated as completed when requested: {}</source>
-        <translation>已请求但在文件中从未完成的释放，视为请求时即完成：{}</translation>
-    </message>
-    <message>
         <source>generate() is assumed to reach its maximum length</source>
         <translation>假定 generate() 达到其最大长度</translation>
     </message>
@@ -10841,10 +10837,6 @@ first difference: event {} at {}
         <translation>生成字节数组</translation>
     </message>
     <message>
-        <source>makes a number of more than 255 bytes</source>
-        <translation>生成超过 255 字节的数</translation>
-    </message>
-    <message>
         <source>makes a set</source>
         <translation>生成集合</translation>
     </message>
@@ -11211,20 +11203,12 @@ first difference: event {} at {}
         <translation>以 bf16 加载权重，其余也全部为 bf16</translation>
     </message>
     <message>
-        <source>With checkpointing, autocast saves nothing and adds a 16-bit copy of the output layer&apos;s weights.</source>
-        <translation>使用检查点时 autocast 不节省任何内存，还多出一份输出层权重的 16 位副本。</translation>
-    </message>
-    <message>
         <source>a memory timeline that contains only sums by category; export allocations with export_memory_timeline(&quot;timeline.raw.json.gz&quot;), or record a memory snapshot</source>
         <translation>仅含按类别总和的内存时间线；请用 export_memory_timeline(&quot;timeline.raw.json.gz&quot;) 导出分配，或录制内存快照</translation>
     </message>
     <message>
         <source>allocations in a CUDA graph are made when the graph is captured, not when it is launched</source>
         <translation>CUDA 图中的分配在捕获该图时进行，而不是在启动时</translation>
-    </message>
-    <message>
-        <source>blocks whose size at the end differs from the size in their alloc entry; the size in the entry is used: {}</source>
-        <translation>结束时的大小与其 alloc 条目中的大小不同的块；采用条目中的大小：{}</translation>
     </message>
     <message>
         <source>dense operations per second at the run&apos;s precision; replaces the value in the device table</source>
@@ -12291,10 +12275,6 @@ replayed with {}{}{}
         <translation>预留峰值</translation>
     </message>
     <message>
-        <source>prepare_model_for_kbit_training is not called. With prepare_kbit_training=true, this function casts norms, embeddings and the output layer to fp32. The output layer and the embedding then need this much more memory</source>
-        <translation>未调用 prepare_model_for_kbit_training。设置 prepare_kbit_training=true 时，此函数会把归一化、嵌入和输出层转换为 fp32。输出层和嵌入会多需要这么多显存</translation>
-    </message>
-    <message>
         <source>print one GPU as a device file, which can be edited and passed to --device</source>
         <translation>将一个 GPU 输出为设备文件，可编辑后传给 --device</translation>
     </message>
@@ -12341,10 +12321,6 @@ replayed with {}{}{}
     <message>
         <source>same names in both files</source>
         <translation>两个文件中名称相同</translation>
-    </message>
-    <message>
-        <source>show how memory changes from the model&apos;s defaults to the run, with a bar for each technique; for -- PROGRAM ARGS..., show a bar for each --toggle</source>
-        <translation>显示从模型默认值到该运行的显存变化，每项技术一个条形；对于 -- PROGRAM ARGS...，每个 --toggle 一个条形</translation>
     </message>
     <message>
         <source>size of the needed segment</source>
@@ -12469,10 +12445,6 @@ replayed with {}{}{}
     <message>
         <source>torchao pull request 4002: output of CUDA and nvidia-smi for a B200</source>
         <translation>torchao 拉取请求 4002：CUDA 和 nvidia-smi 对 B200 的输出</translation>
-    </message>
-    <message>
-        <source>total memory that a public note states for a system with Ollama</source>
-        <translation>公开笔记中一个运行 Ollama 的系统的显存总量</translation>
     </message>
     <message>
         <source>total memory that {} printed</source>
@@ -12765,10 +12737,6 @@ replayed with {}{}{}
     <message>
         <source>lifetime: allocated in the optimizer&apos;s step, never freed</source>
         <translation>生命周期：在优化器步中分配，从未释放</translation>
-    </message>
-    <message>
-        <source>lifetime: allocated in the optimizer&apos;s step, replaces a state that is freed, and is not freed itself</source>
-        <translation>生命周期：在优化器步中分配，替换一个被释放的状态，自身未释放</translation>
     </message>
     <message>
         <source>makes a Python 2 string</source>
@@ -13069,10 +13037,6 @@ The replay matches every recorded decision with these settings, which the file d
         <translation>(!) 八个发表值全部与 A2 的相同：权重为 bf16 时 autocast 没有可转换的内容，因此该运行按 A2 规划。它不是带 fp32 主权重的混合精度，那是 A8。</translation>
     </message>
     <message>
-        <source>(!) The claim is true only for activations. The peak is then in the optimizer&apos;s step, so it hardly changes.</source>
-        <translation>(!) 这一说法只对激活值成立。此时峰值在优化器步，几乎不变。</translation>
-    </message>
-    <message>
         <source>(!) The document attributes this number to the BigBird script. According to the log, it belongs to DistilBERT.</source>
         <translation>(!) 文中将该数值归于 BigBird 脚本；据日志，它属于 DistilBERT。</translation>
     </message>
@@ -13083,10 +13047,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>(!) The second dimension of the model&apos;s input is the batch. The input (1, 1024, 512) therefore has one position and 1024 samples, and the attention matrices are 1 x 1.</source>
         <translation>(!) 该模型的批是第二维，因此输入 (1, 1024, 512) 有一个位置和 1024 个样本，注意力矩阵为 1 x 1。</translation>
-    </message>
-    <message>
-        <source>(!) The text says 580,000,000 in one place, but the formula uses 582,000,000. Optimizer state does not exist before the first step.</source>
-        <translation>(!) 有一处正文写作 580,000,000，而公式为 582,000,000。第一步之前没有优化器状态。</translation>
     </message>
     <message>
         <source>(!) This needs pure fp16 weights and gradients. The 4 GB for activations do not take into account that the batch is 2 instead of 8.</source>
@@ -13183,10 +13143,6 @@ The replay matches every recorded decision with these settings, which the file d
     <message>
         <source>1 if dropout applies to the residual branches, otherwise 0</source>
         <translation>残差分支使用 dropout 时为 1，否则为 0</translation>
-    </message>
-    <message>
-        <source>1.21e9 bytes leave the GPU, but the peak falls only by 0.56 GB. At the peak, not all of these bytes were in memory together with the activations.</source>
-        <translation>1.21e9 字节离开 GPU，峰值却只下降 0.56 GB。在峰值处，这些字节并非全部与激活值同时在显存中。</translation>
     </message>
     <message>
         <source>16-bit weights halve the memory of parameters, gradients and optimizer state. Autocast keeps fp32 weights, computes most operators in 16 bits, and keeps a 16-bit copy of the weights until the end of backward.</source>
@@ -16417,10 +16373,6 @@ the run still runs out of memory.</source>
         <translation>用于 --backend cuda：使用此 Python 的 PyTorch 中的 CUDA 库。默认：找到的第一个其 PyTorch 带有这些库的 Python</translation>
     </message>
     <message>
-        <source>with --gpu, run the checks on the emulated platform with this GPU. Takes the same values as `plan --device`: a name in the device table, a MIG slice, a file or properties</source>
-        <translation>给出 --gpu 时，用此 GPU 在模拟平台上进行检查。接受的值与 `plan --device` 相同：设备表中的名称、MIG 切片、文件或属性</translation>
-    </message>
-    <message>
         <source>with --gpu, use the PyTorch of this Python interpreter</source>
         <translation>给出 --gpu 时，使用此 Python 解释器的 PyTorch</translation>
     </message>
@@ -16433,14 +16385,6 @@ the run still runs out of memory.</source>
         <translation>用于 --savings：每个开关的规划开始时输出一行 JSON 对象，规划完成时再输出一行。最后一行是 --json 输出的对象</translation>
     </message>
     <message>
-        <source>with 1 byte less than the needed memory as the budget, `check` exits with status 1</source>
-        <translation>预算比所需显存少 1 字节时，`check` 的退出状态为 1</translation>
-    </message>
-    <message>
-        <source>with 1 byte less than the needed memory as the budget, `check` reports an excess of 1 byte</source>
-        <translation>预算比所需显存少 1 字节时，`check` 报告超出 1 字节</translation>
-    </message>
-    <message>
         <source>with a budget of 1048575 TiB, `check` reports an excess of 0 bytes</source>
         <translation>预算为 1048575 TiB 时，`check` 报告超出 0 字节</translation>
     </message>
@@ -16451,14 +16395,6 @@ the run still runs out of memory.</source>
     <message>
         <source>with the isolation &quot;copy&quot;, every program is started separately</source>
         <translation>使用隔离方式“copy”时，每个程序单独启动</translation>
-    </message>
-    <message>
-        <source>with the needed memory as the budget, `check` exits with the expected status</source>
-        <translation>预算等于所需显存时，`check` 的退出状态符合预期</translation>
-    </message>
-    <message>
-        <source>with the needed memory as the budget, `check` reports an excess of 0 bytes</source>
-        <translation>预算等于所需显存时，`check` 报告超出 0 字节</translation>
     </message>
     <message>
         <source>within the budget: needs {} ({}), {} less than the budget of {}
@@ -16775,14 +16711,6 @@ the run still runs out of memory.</source>
         <translation>{}。在此之前，vramscope 已读取 {}</translation>
     </message>
     <message>
-        <source>{}. Before that, vramscope read {}. Later entries and the segments are lost, so blocks without entries are missing</source>
-        <translation>{}。在此之前，vramscope 已读取 {}。之后的条目和段已丢失，因此没有条目的块缺失</translation>
-    </message>
-    <message>
-        <source>{}. Before that, vramscope read {}. Later entries are lost, and blocks without entries are taken from the final segments</source>
-        <translation>{}。在此之前，vramscope 已读取 {}。之后的条目已丢失，没有条目的块取自最终的段</translation>
-    </message>
-    <message>
         <source>{}. The backends `plan` and `cpu` do not need a GPU</source>
         <translation>{}。后端 `plan` 和 `cpu` 不需要 GPU</translation>
     </message>
@@ -16983,10 +16911,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>纯 fp16 的激活值，如文中所假定</translation>
     </message>
     <message>
-        <source>activations kept with only the first layer trained, relative to this run</source>
-        <translation>只训练第一层时保留的激活值，相对于此运行</translation>
-    </message>
-    <message>
         <source>adapters that train the norms of the weight&apos;s rows separately</source>
         <translation>单独训练权重各行范数的适配器</translation>
     </message>
@@ -17023,10 +16947,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>反向时间，相对于全量训练</translation>
     </message>
     <message>
-        <source>blocks that the allocator does not split are larger than requested. Which blocks these are depends on the lengths of 50 samples</source>
-        <translation>分配器不切分的块大于请求的大小。哪些块不切分取决于 50 个样本的长度</translation>
-    </message>
-    <message>
         <source>calculated</source>
         <translation>由计算得出</translation>
     </message>
@@ -17039,16 +16959,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>由计算得出；autocast 下 fp32 主权重仍在显存中</translation>
     </message>
     <message>
-        <source>computed from the 1 PFLOP of fp4 with sparsity: bf16 has an eighth of this rate, and tf32 has half of the bf16 rate. Source: NVIDIA&apos;s DGX Spark data sheet, quoted at second hand and not checked again</source>
-        <translation>由稀疏 fp4 的 1 PFLOP 算出：bf16 速率为其八分之一，tf32 速率为 bf16 速率的一半。来源：NVIDIA DGX Spark 数据手册，为转引，未再核对</translation>
-    </message>
-    <message>
         <source>cudaMallocAsync records no history. The plan therefore uses PyTorch&apos;s own allocator, and its reserved memory differs from the program&apos;s</source>
         <translation>cudaMallocAsync 不记录历史。因此规划使用 PyTorch 自己的分配器，其预留显存与程序的不同</translation>
-    </message>
-    <message>
-        <source>each layer, except tensors kept within a budget</source>
-        <translation>每一层，但不含预算内保留的张量</translation>
     </message>
     <message>
         <source>each trained virtual token has keys and values in each layer</source>
@@ -17097,10 +17009,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>kept tensors: inputs, outputs, means and deviations of both norms; q, k, v and the output of attention; the feed-forward input and output. The activation function keeps u tensors: 2 for GELU, or 5 if separate operators compute GELU&apos;s tanh form</source>
         <translation>保留的张量：两个归一化的输入、输出、均值和偏差；q、k、v 和注意力的输出；前馈层的输入和输出。激活函数保留 u 个张量：GELU 为 2，由多个算子计算 GELU 的 tanh 形式时为 5</translation>
-    </message>
-    <message>
-        <source>less than on an A100, whose context takes 420 MiB (bare) to 500 MiB, because this GPU has half the SMs</source>
-        <translation>小于 A100（其上下文为 420 MiB（空）到 500 MiB），因为此 GPU 的 SM 只有一半</translation>
     </message>
     <message>
         <source>lifetime: in every pass, each layer replaces its block with one that is larger by a constant amount</source>
@@ -17213,10 +17121,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>size of a device variable in a CUDA module that is loaded at run time</source>
         <translation>运行时加载的 CUDA 模块中设备变量的大小</translation>
-    </message>
-    <message>
-        <source>state: for every size, the number of blocks is a multiple of four (parameter, gradient, two moments); which block has which category is guessed from the addresses alone</source>
-        <translation>状态：每种大小的块数都是四的倍数（参数、梯度、两个矩）；哪个块属于哪个类别仅由地址推测</translation>
     </message>
     <message>
         <source>step time, relative to decoupled adapters</source>
@@ -17343,22 +17247,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>--order：没有名为“{}”的更改；没有剩余的更改可排序</translation>
     </message>
     <message>
-        <source>1.75 GiB / 6.30 GiB; both values are from a Python model of the program&apos;s memory</source>
-        <translation>1.75 GiB / 6.30 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
-    </message>
-    <message>
-        <source>11.06 GiB / 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
-        <translation>11.06 GiB / 18.68 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
-    </message>
-    <message>
-        <source>13.59 GiB / 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
-        <translation>13.59 GiB / 18.68 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
-    </message>
-    <message>
-        <source>17.04 GiB / 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
-        <translation>17.04 GiB / 18.68 GiB，两个数值均由该程序显存的一个 Python 模型得出</translation>
-    </message>
-    <message>
         <source>1g.24gb: from the output of nvidia-smi mig -lgip for an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300). 2g.48gb: from a log whose URL was not kept. 4g.96gb: the whole card. bigstack-oss/cubecos#312 states other values: 23.12 GiB for 1g.24gb, and 46.50 GiB for 2g.48gb</source>
         <translation>1g.24gb：取自 RTX PRO 6000 Server 的 nvidia-smi mig -lgip 的输出（bottlerocket-os/bottlerocket-kernel-kit#300）。2g.48gb：取自一份未保留网址的日志。4g.96gb：整个 GPU。bigstack-oss/cubecos#312 给出其他数值：1g.24gb 为 23.12 GiB，2g.48gb 为 46.50 GiB</translation>
     </message>
@@ -17417,10 +17305,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>Fused kernels store fewer intermediate tensors, and backward recomputes what is cheap to recompute. Compiling takes a minute or more</source>
         <translation>融合内核存储的中间张量更少，反向传播会重新计算代价小的部分。编译需要一分钟或更久</translation>
-    </message>
-    <message>
-        <source>In the rows with other settings, the replay also allocates the blocks that are older than the recording. Changes in these rows are relative to the row &quot;as recorded, but older blocks are allocated again&quot;. Changes in the row &quot;empty_cache()&quot; are relative to the recording itself.</source>
-        <translation>在其他设置的各行中，重放也会分配早于录制的块。这些行中的变化相对于“与录制相同，但较早的块重新分配”一行。“empty_cache()”一行中的变化相对于录制本身。</translation>
     </message>
     <message>
         <source>K parameters are frozen and N are added. Full training needs 4 x K elements, and training with adapters needs K + 4 x N elements</source>
@@ -17517,10 +17401,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>bits per element of an embedding&apos;s moments in bitsandbytes&apos; 8-bit optimizer. &quot;32&quot;: as with transformers&apos; Trainer (4.52 and later), which registers embeddings in this way. &quot;8&quot;: as with bitsandbytes alone</source>
         <translation>bitsandbytes 的 8 位优化器中嵌入的矩每元素的位数。&quot;32&quot;：与使用 transformers 的 Trainer（4.52 及以后）时相同，它如此注册嵌入。&quot;8&quot;：与单独使用 bitsandbytes 时相同</translation>
-    </message>
-    <message>
-        <source>blocks larger than the allocator settings in the file allow (each is assumed to extend to the next block): {}</source>
-        <translation>大于文件中分配器设置所允许的块（假定每块延伸到下一个块）：{}</translation>
     </message>
     <message>
         <source>call stacks: the added frames begin with number {} instead of {}, and the added stacks begin with number {} instead of {}</source>
@@ -17629,10 +17509,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>models created by transformers&apos; from_pretrained and trained with adapters</source>
         <translation>由 transformers 的 from_pretrained 创建并用适配器训练的模型</translation>
-    </message>
-    <message>
-        <source>multiprocessors: the same numbers as on the H100. Memory: eighths of the GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
-        <translation>多处理器：数量与 H100 相同。显存：GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
     </message>
     <message>
         <source>order: no optimizer step or zero_grad was found, so each forward and backward pass counts as one step</source>
@@ -17795,10 +17671,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>发表的数值是在文件浏览器中读出的；文件还包含两个预训练头</translation>
     </message>
     <message>
-        <source>the replay leaves {} out of its start state (outside all segments, or overlapping other blocks)</source>
-        <translation>重放从起始状态中略去 {}（位于所有段之外，或与其他块重叠）</translation>
-    </message>
-    <message>
         <source>the script of the model &quot;basics&quot; has its own optimizer: set offload.optimizer=none</source>
         <translation>模型 &quot;basics&quot; 的脚本自带优化器：请设 offload.optimizer=none</translation>
     </message>
@@ -17903,32 +17775,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>比 B300 多 1.3 %。公开笔记中多 1.5 %：此 GPU 为 279 GB，B300 为 275 GB</translation>
     </message>
     <message>
-        <source>11.62 GiB / 12.05 GiB, the published peaks; the share of the logits depends on the lengths of the samples</source>
-        <translation>11.62 GiB / 12.05 GiB（公布的峰值）；logits 所占的比例取决于样本的长度</translation>
-    </message>
-    <message>
-        <source>12.17 GiB / 19.26 GiB, the published peaks; the lengths of the samples are not known</source>
-        <translation>12.17 GiB / 19.26 GiB（公布的峰值）；样本的长度未知</translation>
-    </message>
-    <message>
-        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Other profiles: the names are from public notes. They are assumed to have sevenths of the GPU&apos;s multiprocessors, and eighths of its memory (as in NVIDIA&apos;s MIG user guide), reduced by 1.5 %</source>
-        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置：名称来自公开笔记。假定其多处理器数为 GPU 多处理器数的七分之几，显存为 GPU 显存的八分之几（按 NVIDIA 的 MIG 用户指南），再减少 1.5 %</translation>
-    </message>
-    <message>
-        <source>5.3 GiB / 12.2 GiB, from two screenshots with tolerances of 10 % and 5 %</source>
-        <translation>5.3 GiB / 12.2 GiB，由两张截图得出，容差为 10 % 和 5 %</translation>
-    </message>
-    <message>
-        <source>6.02 GiB / 19.26 GiB, the published peaks; the lengths of the samples are not known</source>
-        <translation>6.02 GiB / 19.26 GiB（公布的峰值）；样本的长度未知</translation>
-    </message>
-    <message>
         <source>7/8 of the {} that the loss requested</source>
         <translation>损失所请求的 {} 的 7/8</translation>
-    </message>
-    <message>
-        <source>98.9 % (as for the B200) of the size that NVIDIA&apos;s MIG user guide states, 186 GB</source>
-        <translation>NVIDIA 的 MIG 用户指南中大小（186 GB）的 98.9 %（比例同 B200）</translation>
     </message>
     <message>
         <source>As many parameters are trained as in D1b, but only an eighth of the activations is kept.</source>
@@ -17945,10 +17793,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>In step {}, the peak</source>
         <translation>在第 {} 步，峰值</translation>
-    </message>
-    <message>
-        <source>NCCL&apos;s watchdog runs every 100 ms, and only then is a bucket as large as all gradients freed. If a run is faster or slower than planned, the peak of its first steps may be higher or lower by the size of this bucket</source>
-        <translation>NCCL 的 watchdog 每 100 ms 运行一次，此时才释放一个与全部梯度一样大的桶。若运行比规划的快或慢，其最初几步的峰值可能高出或低于这个桶的大小</translation>
     </message>
     <message>
         <source>No result was published; presumably, the run ran out of memory. The plan is for a GPU with 24 GB. It sets find_unused_parameters, because the loss does not depend on the classifier&apos;s pooler, and the second step would fail otherwise.</source>
@@ -18039,16 +17883,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>GPT-2 不支持 loss_path=upcast-in-model，因为它始终以其 logits 的类型计算损失，不转换 logits；请设 loss_path=logits-cut</translation>
     </message>
     <message>
-        <source>no copy of the weights on the host; an output layer that is later tied to the embedding first has its own weight</source>
-        <translation>主机上没有权重的副本；之后与嵌入层绑定的输出层起初拥有自己的权重</translation>
-    </message>
-    <message>
         <source>no memory was requested from the device right after the release</source>
         <translation>释放之后没有紧接着向设备请求显存</translation>
-    </message>
-    <message>
-        <source>number of multiprocessors: sevenths of the number in the whole GPU. Memory: eighths of the whole GPU&apos;s memory, as in NVIDIA&apos;s MIG user guide, reduced by 1.5 %</source>
-        <translation>多处理器：整个 GPU 数量的七分之几。显存：整个 GPU 显存的八分之几，按 NVIDIA 的 MIG 用户指南，再减少 1.5 %</translation>
     </message>
     <message>
         <source>objects are nested too deeply for memory statistics</source>
@@ -18091,10 +17927,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>各类依据（录制、实际分配、建模）的字节数之和等于已分配显存</translation>
     </message>
     <message>
-        <source>the document says that autocast&apos;s flag is set, but the published value is what this run needs without autocast. Evidence: each row&apos;s value gives the length of its longest micro-batch. The other rows give 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). This row gives a similar length only without autocast: 1545 tokens (A10). With autocast, it gives 1867 tokens. Plans for LoRA with autocast make the same allocations, one by one, as programs that use transformers and PEFT (tests/oracle)</source>
-        <translation>文中称 autocast 的开关已打开，但发表的数值是此运行在没有 autocast 时所需的。证据：由每一行的数值可得出其最长微批次的长度。其他各行得出 1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。这一行只有在没有 autocast 时才得出相近的长度：1545 个词元（A10）；有 autocast 时为 1867 个词元。使用 autocast 的 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
-    </message>
-    <message>
         <source>the lengths of the samples are not known; the length of the longest micro-batch is fitted to this published value</source>
         <translation>样本的长度未知；最长微批次的长度按这个公布值拟合</translation>
     </message>
@@ -18119,16 +17951,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>程序统计某个给定值在 GPU 上计算出的张量的每一行中出现的次数；假定所有这些计数均为 0</translation>
     </message>
     <message>
-        <source>the reference is the ratio of 1.223 GiB (this run) to 1.349 GiB (full training). Both are from a Python model of the program&apos;s memory. The document states 3.12 GiB and 3.53 GiB instead: the memory in use on the device minus static memory</source>
-        <translation>参考值为 1.223 GiB（此运行）与 1.349 GiB（全量训练）之比。两者均由该程序显存的一个 Python 模型得出。文中则为 3.12 GiB 和 3.53 GiB，即设备上使用的显存减去静态显存</translation>
-    </message>
-    <message>
         <source>the run ran out of memory, because an allocation of {} failed when {} was already reserved. At that time, the run needed {}: the reserved memory, a segment for this allocation, and {} for the CUDA context</source>
         <translation>运行时显存不足，因为在已预留 {1} 时分配 {0} 失败。当时运行共需要 {2}：已预留的显存、此分配所需的段，以及 CUDA 上下文的 {3}</translation>
-    </message>
-    <message>
-        <source>the same amount as on the GPU from which the missing figures of {} are taken</source>
-        <translation>与为 {} 提供缺失数值的 GPU 相同的量</translation>
     </message>
     <message>
         <source>the shift of addresses or the rounding unit of block sizes is out of range</source>
@@ -18143,10 +17967,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>归一化层保留的张量（fp32），每个线性层的一个 16 位输入，以及权重的 16 位副本</translation>
     </message>
     <message>
-        <source>the times of work on the host were recorded on another computer (with an H200) and include the recorder&apos;s overhead: {} us per launch and {} us per module in Python code, and {} us per launch in backward</source>
-        <translation>主机工作的用时录制于另一台计算机（配有 H200），含录制开销：Python 代码中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us</translation>
-    </message>
-    <message>
         <source>the values of the 16-bit rows are 0.4 to 1.0 GB higher than those of other memory models, and the difference grows in proportion to the batch. The flash kernel of that time probably kept more memory</source>
         <translation>16 位各行的数值比其他显存模型的数值高 0.4 到 1.0 GB，差值与批大小成正比。当时的 flash 内核可能保留更多显存</translation>
     </message>
@@ -18159,10 +17979,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>两个矩；优化器步产生两份临时张量，每份与全部权重一样大（当前的 PyTorch 版本只产生一份）</translation>
     </message>
     <message>
-        <source>unknown property {}{}; the properties are: {}, like</source>
-        <translation>未知参数 {}{}；参数有：{}、like</translation>
-    </message>
-    <message>
         <source>where the GPU computes classes, such as the expert of each token, all classes are assumed to occur equally often</source>
         <translation>在由 GPU 计算类别（例如每个词元的专家）之处，假定所有类别出现次数相同</translation>
     </message>
@@ -18171,18 +17987,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>使用梯度检查点时，模型本来就不保留键和值</translation>
     </message>
     <message>
-        <source>{} experiments: {} were run completely, {} were not run. Experiments with published values: {} of {} are within tolerance. Expected relations, for example that one run needs less memory than another: {} of {} hold. (If no value was published, the table shows in parentheses the value from a Python model of the program&apos;s memory.)</source>
-        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有发表数值的实验：{}/{} 在容差内。预期的关系（例如一个运行比另一个占用更少的显存）：{}/{} 成立。（若没有发表的数值，表中括号内为该程序显存的一个 Python 模型的数值。）</translation>
-    </message>
-    <message>
         <source>{}; {}, but the recording uses a block of {} at {:#x}. In the recording, the block that the replay chose may still have been in use by another stream, or may have been smaller. Other settings may also have rounded the request differently</source>
         <translation>{}；{}，但录制使用了 {} 的块（{:#x}）。在录制中，重放所选的块可能仍被另一个流使用，或者更小。其他设置也可能以不同方式取整该请求</translation>
-    </message>
-    <message>
-        <source>  start state     not completely recorded: {} of {} possible start states {} with the recording
-                  {} block{} from before the recording may have an unsplit remainder</source>
-        <translation>  起始状态        未完整录制：{1} 个可能的起始状态中有 {0} 个与录制{2}
-                  {3} 个早于录制的块可能含有未切分的余量</translation>
     </message>
     <message>
         <source>&quot;device&quot; creates weights on the GPU, in their final type. &quot;cast-on-device&quot; moves fp32 weights to the GPU and casts them there. &quot;cast-on-cpu&quot; casts weights, then moves them</source>
@@ -18369,6 +18175,200 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>{}the program&apos;s PyTorch {} is built for the CPU only. Install the build for CUDA with `pip install torch`. Recordings with the CUDA build need a GPU</source>
         <translation>{}程序的 PyTorch {} 是仅支持 CPU 的构建。请用 `pip install torch` 安装 CUDA 构建。用 CUDA 构建录制需要 GPU</translation>
+    </message>
+    <message>
+        <source>  start state     not completely recorded: {} of {} possible start states {} with the recording
+                  {} block{} allocated before the recording may include a remainder that was not split off</source>
+        <translation>  起始状态        未完整录制：{1} 个可能的起始状态中有 {0} 个与录制{2}
+                  {3} 个在录制之前分配的块可能含有未切分出的余量</translation>
+    </message>
+    <message>
+        <source>(!) The claim is true only for activations. The peak hardly changes, because it is in the optimizer&apos;s step.</source>
+        <translation>(!) 这一说法只对激活值成立。峰值几乎不变，因为它在优化器步。</translation>
+    </message>
+    <message>
+        <source>(!) The text states 580,000,000 parameters in one place, but the formula uses 582,000,000. The published value includes optimizer state, which does not exist before the first step.</source>
+        <translation>(!) 有一处正文写作 580,000,000 个参数，而公式用的是 582,000,000。公布的值包含优化器状态，而第一步之前没有优化器状态。</translation>
+    </message>
+    <message>
+        <source>1.21 GB leave the GPU, but the peak falls by only 0.56 GB. At the peak, not all of these bytes were in memory together with the activations.</source>
+        <translation>1.21 GB 离开 GPU，峰值却只下降 0.56 GB。在峰值处，这些字节并非全部与激活值同时在显存中。</translation>
+    </message>
+    <message>
+        <source>1g and 2g: output of nvidia-smi mig -lgip (NVIDIA/mig-parted#166; #187 states 20.50 GiB for 1g.23gb). Other profiles: the names are from public notes. The multiprocessors of these profiles are assumed to be sevenths of the GPU&apos;s multiprocessors. The memory of these profiles is assumed to be eighths of the GPU&apos;s memory (as in NVIDIA&apos;s MIG user guide), reduced by 1.5 %</source>
+        <translation>1g 和 2g：nvidia-smi mig -lgip 的输出（NVIDIA/mig-parted#166；#187 中 1g.23gb 为 20.50 GiB）。其他配置：名称来自公开笔记。假定这些配置的多处理器数为 GPU 多处理器数的七分之几。假定这些配置的显存为 GPU 显存的八分之几（按 NVIDIA 的 MIG 用户指南），再减少 1.5 %</translation>
+    </message>
+    <message>
+        <source>In each row with settings other than the recorded ones, the replay also allocates the blocks that are older than the recording. Changes in such a row are relative to the row &quot;as recorded, but older blocks are allocated again&quot;. Changes in the row &quot;empty_cache()&quot; are relative to the recording itself.</source>
+        <translation>在设置与录制不同的每一行中，重放也会分配早于录制的块。这样一行中的变化相对于“与录制相同，但较早的块重新分配”一行。“empty_cache()”一行中的变化相对于录制本身。</translation>
+    </message>
+    <message>
+        <source>NVIDIA&apos;s MIG user guide states 186 GB. The memory is assumed to be 98.9 % of this size, as for the B200</source>
+        <translation>NVIDIA 的 MIG 用户指南中为 186 GB。假定显存为此大小的 98.9 %，同 B200</translation>
+    </message>
+    <message>
+        <source>With checkpointing, autocast does not reduce memory. Autocast adds a 16-bit copy of the output layer&apos;s weights.</source>
+        <translation>使用检查点时，autocast 不减少显存。autocast 还多出一份输出层权重的 16 位副本。</translation>
+    </message>
+    <message>
+        <source>a bucket as large as all gradients stays in memory until NCCL&apos;s watchdog runs. The watchdog runs every 100 ms. If a run is faster or slower than planned, the peak of its first steps may be higher or lower by the size of this bucket</source>
+        <translation>一个与全部梯度一样大的桶会留在显存中，直到 NCCL 的 watchdog 运行。watchdog 每 100 ms 运行一次。若运行比规划的快或慢，其最初几步的峰值可能高出或低于这个桶的大小</translation>
+    </message>
+    <message>
+        <source>a slice has as many multiprocessors as on the H100. The memory of a slice is one or more eighths of the GPU&apos;s memory (as in NVIDIA&apos;s MIG user guide), reduced by 1.5 %</source>
+        <translation>切片的多处理器数与 H100 上相同。切片的显存为 GPU 显存的八分之几（按 NVIDIA 的 MIG 用户指南），再减少 1.5 %</translation>
+    </message>
+    <message>
+        <source>a slice has one or more sevenths of the GPU&apos;s multiprocessors. The memory of a slice is one or more eighths of the GPU&apos;s memory (as in NVIDIA&apos;s MIG user guide), reduced by 1.5 %</source>
+        <translation>一个切片拥有 GPU 多处理器的七分之几。切片的显存为 GPU 显存的八分之几（按 NVIDIA 的 MIG 用户指南），再减少 1.5 %</translation>
+    </message>
+    <message>
+        <source>activations kept if only the first layer is trained, relative to this run</source>
+        <translation>只训练第一层时保留的激活值，相对于此运行</translation>
+    </message>
+    <message>
+        <source>blocks that seem larger than the allocator settings in the file allow (each of them is assumed to extend to the next block): {}</source>
+        <translation>看起来大于文件中分配器设置所允许的块（假定其中每块延伸到下一个块）：{}</translation>
+    </message>
+    <message>
+        <source>blocks that the allocator does not split are larger than requested. The lengths of 50 samples determine which blocks are not split</source>
+        <translation>分配器不切分的块大于请求的大小。50 个样本的长度决定哪些块不切分</translation>
+    </message>
+    <message>
+        <source>blocks whose size in the file&apos;s final state differs from the size in their alloc entry; the size in the entry is used: {}</source>
+        <translation>在文件的最终状态中的大小与其 alloc 条目中的大小不同的块；采用条目中的大小：{}</translation>
+    </message>
+    <message>
+        <source>computed from the fp4 rate with sparsity, 1 PFLOPS. The bf16 rate is an eighth of the fp4 rate, and the tf32 rate is half of the bf16 rate. Source: NVIDIA&apos;s DGX Spark data sheet, quoted at second hand and not checked again</source>
+        <translation>由稀疏 fp4 的速率 1 PFLOPS 算出。bf16 速率为 fp4 速率的八分之一，tf32 速率为 bf16 速率的一半。来源：NVIDIA DGX Spark 数据手册，为转引，未再核对</translation>
+    </message>
+    <message>
+        <source>each layer, but tensors that fit in a budget are kept</source>
+        <translation>每一层，但保留预算内的张量</translation>
+    </message>
+    <message>
+        <source>frees whose request is in the file, but whose completion is not (assumed to complete at the time of the request): {}</source>
+        <translation>文件中有请求但没有完成条目的释放（假定在请求时完成）：{}</translation>
+    </message>
+    <message>
+        <source>if the budget is 1 byte less than the needed memory, `check` exits with status 1</source>
+        <translation>若预算比所需显存少 1 字节，`check` 的退出状态为 1</translation>
+    </message>
+    <message>
+        <source>if the budget is 1 byte less than the needed memory, `check` reports an excess of 1 byte</source>
+        <translation>若预算比所需显存少 1 字节，`check` 报告超出 1 字节</translation>
+    </message>
+    <message>
+        <source>if the budget is the needed memory, `check` exits with the expected status</source>
+        <translation>若预算等于所需显存，`check` 的退出状态符合预期</translation>
+    </message>
+    <message>
+        <source>if the budget is the needed memory, `check` reports an excess of 0 bytes</source>
+        <translation>若预算等于所需显存，`check` 报告超出 0 字节</translation>
+    </message>
+    <message>
+        <source>less than on an A100 (420 MiB bare, up to 500 MiB), because this GPU has half as many SMs</source>
+        <translation>小于 A100（空为 420 MiB，最多 500 MiB），因为此 GPU 的 SM 数只有一半</translation>
+    </message>
+    <message>
+        <source>lifetime: allocated in the optimizer&apos;s step to replace a freed state, never freed itself</source>
+        <translation>生命周期：在优化器步中分配，替换一个被释放的状态，自身从未释放</translation>
+    </message>
+    <message>
+        <source>makes an integer that is longer than 255 bytes</source>
+        <translation>生成长度超过 255 字节的整数</translation>
+    </message>
+    <message>
+        <source>no copy of the weights on the host; a tied output layer has its own weight until it is tied to the embedding</source>
+        <translation>主机上没有权重的副本；绑定的输出层在与嵌入层绑定之前拥有自己的权重</translation>
+    </message>
+    <message>
+        <source>prepare_model_for_kbit_training is assumed not to be called. If the function is called (prepare_kbit_training=true), norms, embeddings and the output layer are cast to fp32. The output layer and the embedding then need this much more memory</source>
+        <translation>假定未调用 prepare_model_for_kbit_training。若调用此函数（prepare_kbit_training=true），归一化、嵌入和输出层会转换为 fp32。输出层和嵌入于是多需要这么多显存</translation>
+    </message>
+    <message>
+        <source>show how each technique changes memory, from the model&apos;s default settings to the settings of the run, with one bar per technique; with -- PROGRAM ARGS..., one bar per --toggle</source>
+        <translation>显示从模型的默认设置到该运行的设置，每项技术如何改变显存，每项技术一个条形；给出 -- PROGRAM ARGS... 时，每个 --toggle 一个条形</translation>
+    </message>
+    <message>
+        <source>state: for every size, the number of blocks is a multiple of four (parameter, gradient, two moments). The category of each block is guessed from its address alone</source>
+        <translation>状态：每种大小的块数都是四的倍数（参数、梯度、两个矩）。每个块的类别仅由其地址推测</translation>
+    </message>
+    <message>
+        <source>the document says that autocast&apos;s flag is set. The published value, however, is what this run needs without autocast. Evidence: the value of each row gives the length of its longest micro-batch. The other rows give similar lengths: 1608 tokens (A1), 1513 (A2 and A3), 1591 (A4), 1468 (A6) and 1453 (A7). This row gives a similar length only if autocast is off: 1545 tokens (A10). If autocast is on, this row gives 1867 tokens. Plans for LoRA with autocast make the same allocations, one by one, as programs that use transformers and PEFT (tests/oracle)</source>
+        <translation>文中称 autocast 的开关已打开。但发表的数值是此运行在没有 autocast 时所需的。证据：由每一行的数值可得出其最长微批次的长度。其他各行得出的长度相近：1608 个词元（A1）、1513（A2 和 A3）、1591（A4）、1468（A6）和 1453（A7）。这一行只有在 autocast 关闭时才得出相近的长度：1545 个词元（A10）。若 autocast 打开，这一行得出 1867 个词元。使用 autocast 的 LoRA 的规划与使用 transformers 和 PEFT 的程序逐个分配相同（tests/oracle）</translation>
+    </message>
+    <message>
+        <source>the ratio of 1.75 GiB to 6.30 GiB; both values are from a Python model of the program&apos;s memory</source>
+        <translation>1.75 GiB 与 6.30 GiB 之比；两个值均由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>the ratio of 11.06 GiB to 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
+        <translation>11.06 GiB 与 18.68 GiB 之比；两个值均由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>the ratio of 13.59 GiB to 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
+        <translation>13.59 GiB 与 18.68 GiB 之比；两个值均由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>the ratio of 17.04 GiB to 18.68 GiB; both values are from a Python model of the program&apos;s memory</source>
+        <translation>17.04 GiB 与 18.68 GiB 之比；两个值均由该程序显存的一个 Python 模型得出</translation>
+    </message>
+    <message>
+        <source>the ratio of 5.3 GiB to 12.2 GiB, two values from screenshots. The tolerances of the two values are 10 % and 5 %</source>
+        <translation>5.3 GiB 与 12.2 GiB 之比，两个值均来自截图。两个值的容差为 10 % 和 5 %</translation>
+    </message>
+    <message>
+        <source>the ratio of the published peaks, 11.62 GiB to 12.05 GiB; the share of the logits depends on the lengths of the samples</source>
+        <translation>公布的峰值 11.62 GiB 与 12.05 GiB 之比；logits 所占的比例取决于样本的长度</translation>
+    </message>
+    <message>
+        <source>the ratio of the published peaks, 12.17 GiB to 19.26 GiB; the lengths of the samples are not known</source>
+        <translation>公布的峰值 12.17 GiB 与 19.26 GiB 之比；样本的长度未知</translation>
+    </message>
+    <message>
+        <source>the ratio of the published peaks, 6.02 GiB to 19.26 GiB; the lengths of the samples are not known</source>
+        <translation>公布的峰值 6.02 GiB 与 19.26 GiB 之比；样本的长度未知</translation>
+    </message>
+    <message>
+        <source>the reference is the ratio of 1.223 GiB (this run) to 1.349 GiB (full training). Both values are from a Python model of the program&apos;s memory. The document&apos;s values for the two runs are 3.12 GiB and 3.53 GiB. The document computes its values by subtracting static memory from the memory in use on the device</source>
+        <translation>参考值为 1.223 GiB（此运行）与 1.349 GiB（全量训练）之比。两个值均由该程序显存的一个 Python 模型得出。文中这两个运行的值为 3.12 GiB 和 3.53 GiB。文中的值由设备上使用的显存减去静态显存算出</translation>
+    </message>
+    <message>
+        <source>the replay starts without {}. Reason: position outside all segments, or overlap with other blocks</source>
+        <translation>重放开始时不含 {}。原因：位于所有段之外，或与其他块重叠</translation>
+    </message>
+    <message>
+        <source>the same amount as on the GPU that provides the missing figures of {}</source>
+        <translation>与为 {} 提供缺失数值的 GPU 相同的量</translation>
+    </message>
+    <message>
+        <source>the times of work on the host were recorded on another computer (with an H200): {} us per launch and {} us per module in Python code, and {} us per launch in backward. These times include the recorder&apos;s overhead</source>
+        <translation>主机工作的用时录制于另一台计算机（配有 H200）：Python 代码中每次启动 {} us、每个模块 {} us，反向中每次启动 {} us。这些用时含录制开销</translation>
+    </message>
+    <message>
+        <source>total memory that a public note states for a system that runs Ollama</source>
+        <translation>公开笔记中一个运行 Ollama 的系统的显存总量</translation>
+    </message>
+    <message>
+        <source>unknown property {}{}. Allowed properties: like, {}</source>
+        <translation>未知参数 {}{}。允许的参数：like、{}</translation>
+    </message>
+    <message>
+        <source>with --gpu, emulate this GPU and run the checks on the emulated platform. Takes the same values as `plan --device`: a name in the device table, a MIG slice, a file or properties</source>
+        <translation>给出 --gpu 时，模拟此 GPU 并在模拟平台上进行检查。接受的值与 `plan --device` 相同：设备表中的名称、MIG 切片、文件或属性</translation>
+    </message>
+    <message>
+        <source>{} experiments: {} were run completely, {} were not run. Experiments with published values: {} of {} are within tolerance. Expected relations, for example that one run needs less memory than another: {} of {} hold. (Values in parentheses in the table were not published. They come from a model of the program&apos;s memory, written in Python.)</source>
+        <translation>{} 个实验：{} 个完整运行，{} 个未运行。有发表数值的实验：{}/{} 在容差内。预期的关系（例如一个运行比另一个占用更少的显存）：{}/{} 成立。（表中括号内的数值未发表，来自用 Python 编写的该程序显存的模型。）</translation>
+    </message>
+    <message>
+        <source>{}. Before that, vramscope read {}. Later entries and the segments are lost. Blocks that appear in none of the read entries are missing</source>
+        <translation>{}。在此之前，vramscope 已读取 {}。之后的条目和段已丢失。未出现在已读条目中的块缺失</translation>
+    </message>
+    <message>
+        <source>{}. Before that, vramscope read {}. Later entries are lost. Blocks that appear in none of the read entries are taken from the final segments</source>
+        <translation>{}。在此之前，vramscope 已读取 {}。之后的条目已丢失。未出现在已读条目中的块取自最终的段</translation>
     </message>
 </context>
 <context>
@@ -21693,10 +21693,6 @@ To write new notes, move the notes file away.</source>
         <translation>程序可以使用的显存，例如 24GiB</translation>
     </message>
     <message>
-        <source>Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` does. vramscope switches the techniques on from outside. The search takes up to a minute</source>
-        <translation>搜索使程序放得下的技术，如同 `vramscope fit -- PROGRAM`。vramscope 从外部启用技术。搜索最多一分钟</translation>
-    </message>
-    <message>
         <source>Plan this proposal in a new tab, and compare it with the program</source>
         <translation>在新标签页中规划此方案，并与该程序比较</translation>
     </message>
@@ -21707,6 +21703,10 @@ To write new notes, move the notes file away.</source>
     <message>
         <source>Combinations of techniques with which your program fits, and the lines of code to write. Each combination is planned. Enter a budget and press &quot;Make it fit&quot;.</source>
         <translation>使您的程序放得下的技术组合，以及要写的代码行。每个组合都经过规划。输入预算，然后按“使其放得下”。</translation>
+    </message>
+    <message>
+        <source>Search for techniques with which the program fits, as `vramscope fit -- PROGRAM` does. vramscope switches the techniques on without changing the program. The search takes up to a minute</source>
+        <translation>搜索使程序放得下的技术，如同 `vramscope fit -- PROGRAM`。vramscope 无需更改程序即可启用技术。搜索最多一分钟</translation>
     </message>
 </context>
 <context>
