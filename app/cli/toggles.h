@@ -33,8 +33,8 @@ Json TogglesJson(const std::vector<program::ToggleReport>& reports, bool all);
 // that shows what they save. "" if no toggle is on.
 std::string TogglesText(const std::vector<program::ToggleReport>& reports);
 
-// Returns the lines to add for the applied toggles, with the place in the program before
-// each.
+// Returns the lines of code to add to the program for the applied toggles. Lines for the same place
+// in the program follow a heading that names this place.
 std::string LinesText(const std::vector<program::ToggleReport>& reports);
 
 // Reports on stderr which of the chosen toggles changed nothing, and why. Returns true if the run

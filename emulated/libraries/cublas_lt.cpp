@@ -293,8 +293,8 @@ int cublasLtMatmul(void*, void* matmul, const void*, const void* a_address, void
   constexpr int kBiasGradients = 16 | 256 | 512;  // DRELU_BGRAD has 16, BGRADA 256, BGRADB 512
   void* const bias = store.Get<void*>(matmul, kBiasPointer, nullptr);
   const bool writes_bias = bias && (epilogue & kBiasGradients);
-  // If C and D are the same matrix, it counts only as written, because it is not read if beta is
-  // 0.
+  // If C and D are the same matrix, it counts only as written: this function ignores beta, and C is
+  // not read if beta is 0.
   const void* const reads[] = {a.address, b.address, c.address == d ? nullptr : c.address,
                                writes_bias ? nullptr : bias};
   if (writes_bias)

@@ -63,8 +63,8 @@ BlockNode* CachingAllocator::Impl::FindFree(const StreamPools& pools, size_t poo
   if (b == nullptr) return nullptr;
   if (expandable(b)) {
     if (settings.conf.expandable_segments) {
-      // A block that can grow counts as large as it can become, so that the growing end of a
-      // segment is used last.
+      // Goes on to the next block while it has less room. The room of a block that can grow is the
+      // size that it can reach. Thus the growing end of a segment is used last.
       const auto room = [](const BlockNode* n) {
         const BlockNode* after = n->next;
         const bool grows = after != nullptr && after->use == BlockUse::kUnmapped;

@@ -51,9 +51,9 @@ class Search {
  private:
   static constexpr int32_t kOutside = -1;
 
-  // Returns the x at which diagonal i of row d begins. The path comes from row d - 1, either down
-  // (an insertion, from k + 1, with the same x) or right (a deletion, from k - 1, with x + 1).
-  // Takes the move that reaches further.
+  // Returns the furthest x at which the d-th difference can enter diagonal k = 2i - d. The
+  // difference is a move down from diagonal k + 1 (an insertion, which keeps x), or right from
+  // diagonal k - 1 (a deletion, which adds 1 to x).
   int64_t Start(int64_t d, int64_t i) const {
     const std::vector<int32_t>& above = rows_[d - 1];
     const int64_t down = i < d ? above[i] : kOutside;

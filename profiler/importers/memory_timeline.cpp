@@ -78,7 +78,9 @@ class Reader {
       Take(r, {numbers[0], numbers[1], numbers[2], numbers[3]});
     return absl::OkStatus();
   }
-  // Returns the error for a file of export_memory_timeline("x.json"): [times, category sums].
+  // Returns the error for a row that is not a list of four numbers. If it is the first row, assumes
+  // that export_memory_timeline("x.json") wrote the file. Instead of rows, such a file has a list
+  // of times and a list of sums by category.
   absl::Status NotRaw() const {
     if (!json_.status().ok()) return json_.status();
     if (rows_ > 0) return Broken(i18n::Text("a row is not a list of four numbers"));

@@ -15,8 +15,8 @@ using recording::Recording;
 // backward (see PlaceOf).
 constexpr uint32_t kFewestPlaces = 3;
 constexpr uint32_t kMostOfPlace = 8;
-// The minimum number of places if the gradients have less than half of the parameters' different
-// sizes.
+// The minimum that applies instead of kFewestPlaces if the gradients have less than half as many
+// different sizes as the parameters, or if FirstGradient() does not recognize them as gradients.
 constexpr uint32_t kManyPlaces = 16;
 // The maximum number of never-freed blocks that belong to one gradient: its parameter and up to
 // three states.

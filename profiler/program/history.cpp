@@ -245,9 +245,9 @@ Recording PartOf(const std::vector<HistoryTailRow>& rows, const HistoryStacks& s
   return part;
 }
 
-// Converts the segments recorded before the tail's rows to the segments after these rows. The
-// segments are reconstructed from the entries, which begin with empty memory. Pools and stacks are
-// copied from the recorded segments.
+// Replaces the segments of `r`, which were recorded before the tail's rows, by the segments after
+// these rows. Reconstructs the new segments from all entries of `r`, which begin with empty memory.
+// Copies only their pools and stacks from the old segments.
 absl::Status EndBehindRows(Recording& r) {
   std::map<std::pair<uint8_t, uint64_t>, recording::SegmentState> before;
   for (recording::SegmentState& s : r.segments) {
@@ -343,8 +343,8 @@ absl::StatusOr<Recording> HistoryReader::WithTail(const std::string& folder,
                                                   std::vector<StringId>* operators) const {
   std::vector<HistoryTailRow> rows;
   bool full = false;
-  // There may be two tails: that of the next chunk, if this chunk was never written, and that of
-  // the chunk after it.
+  // The next chunk (number impl_->next) may have a tail. If the next chunk was to be written but
+  // never was, the chunk after it may have a tail, too.
   for (uint32_t number = impl_->next; number < kMaxChunks && !impl_->ended && !full; ++number) {
     const absl::StatusOr<bool> read =
         ReadTail(fmt::format("{}/history-{:06}.tail", folder, number), rows, full);

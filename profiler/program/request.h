@@ -53,8 +53,8 @@ absl::StatusOr<std::vector<std::string>> CommandOf(const Request& request);
 std::string FolderOf(const Request& request);  // the folder on this computer
 // Returns the words before "--", such as "plan", "--device", "h100-sxm". Leaves out defaults.
 std::vector<std::string> OptionsOf(const Request& request);
-// Returns the options of a plan except its toggles. The commands fit, toggles and waterfall also
-// take these options for a program.
+// Returns the options of `vramscope plan`, without --toggle. The commands `fit`, `toggles` and
+// `waterfall` accept the same options when they plan a program.
 std::vector<std::string> StudyOptionsOf(const Request& request);
 // The command line, quoted for a shell. An incomplete request yields an incomplete command line.
 std::string CommandLineOf(const Request& request);

@@ -1,10 +1,10 @@
 // Finds the start states that agree with a recording. The tail of a large block is a part that was
-// not requested but is too small (at most 1 MiB) to be split off. If a block is older than the
-// recording and freed within it, no file contains the size of its tail. The tail affects only the
-// size and address of the free block after it. If the recorded allocator chose that free block, its
-// address gives the exact tail. If not, all tails with which it would have been chosen are
-// excluded. Each choice is recorded, so tails do not influence each other: testing each block
-// separately covers all combinations. Internal to this folder.
+// not requested, but is too small (at most 1 MiB) to be split off. If a block is older than the
+// recording and freed within it, no file contains its tail's size, which affects only the size and
+// address of the free block after it. If the recorded allocator chose this free block, the recorded
+// address gives the tail's size. If it chose another block, this excludes all tail sizes with which
+// it would have chosen this free block. As all choices are known, tails do not influence each
+// other: testing each tail alone covers all combinations. Internal to this folder.
 #pragma once
 
 #include <bitset>

@@ -61,8 +61,9 @@ struct FullySharded::Impl {
     units.push_back(std::move(unit));
   }
 
-  // Sets what each unit from `first` on prefetches. These units form a stack. As in PyTorch's
-  // tutorial, the last units of a pass keep FSDP2's default, because too few units follow.
+  // Sets the units that units[first] and each later unit prefetch. The units from units[first] on
+  // form a stack. As in PyTorch's tutorial, the last units of a pass keep FSDP2's default, because
+  // too few units follow.
   void PlanPrefetch(size_t first) {
     const size_t end = units.size();
     const auto ahead = static_cast<size_t>(options.forward_prefetch);

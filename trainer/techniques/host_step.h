@@ -1,4 +1,4 @@
-// Runs the step of a torch.optim optimizer on the host. A plan does not compute the step.
+// Models the step of a torch.optim optimizer on the host: it takes time, but computes nothing.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,9 +1,11 @@
 // Adam's moments in 8 or 4 bits, like torchao's AdamW8bit and AdamW4bit (torchao/optim): each
 // moment has codes, an fp32 scale for each block, and a table of the codes' values. A block has 256
 // elements in 8 bits, or 128 in 4 bits (two codes per byte). Tensors that are small or do not
-// consist of whole blocks are not quantized. Inductor (torch 2.11) compiles the step. In 8 bits, it
-// is one kernel if each row is one block. Otherwise, the step first writes both moments in fp32,
-// the codes as 64-bit numbers (only in 4 bits), and the scales (only if rows are not blocks).
+// consist of whole blocks are not quantized. Inductor (torch 2.11) compiles the step. If moments
+// have 8 bits and each row is exactly one block, the step is one kernel without temporaries. For
+// other quantized tensors, the step first writes both moments in fp32. With 4 bits, it also first
+// writes the codes as 64-bit numbers. Unless each row is exactly one block, it also first writes
+// the scales.
 #include <ATen/record_function.h>
 #include <torch/types.h>
 
@@ -42,8 +44,9 @@ QuantisedMoment MakeMoment(const at::Tensor& parameter, int bits, bool with_sign
   return made;
 }
 
-// Makes the temporaries of Inductor's code, and launches one kernel with the bytes of them all.
-// Each temporary is written once and read once, but the fp32 moments are read twice.
+// Makes the temporaries of Inductor's code, and launches one modelled kernel. The kernel's bytes
+// include all reads and writes of temporaries: each temporary is written once and read once, except
+// that the fp32 moments are read twice.
 void UpdateByKernels(const at::Tensor& parameter, const QuantisedMoments& moments) {
   const QuantisedMoment& like = moments.first;
   RECORD_FUNCTION(kStep, c10::ArrayRef<const c10::IValue>());

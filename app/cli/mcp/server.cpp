@@ -83,8 +83,8 @@ void Server::Read() {
     reader_.Add({buffer.data(), static_cast<size_t>(got)},
                 [this](std::optional<std::string_view> line) { TakeLine(line); });
   }
-  // The client has closed its side. RunningIsCancelled() now returns true. This cancels the running
-  // command, and then the server ends.
+  // The client has closed its side or stopped reading. Once ended_ is set, RunningIsCancelled()
+  // returns true, which cancels the running command. Then the server ends.
   std::lock_guard lock(mutex_);
   ended_ = true;
   running_cancelled_ = broken_ || running_cancelled_;

@@ -101,8 +101,9 @@ class _Part:
         if not self.process.recorder.recording:
             raise program.VramscopeError("this program's memory is no longer recorded")
         self.device = self.torch.cuda.current_device()
-        # Entries before the part must have earlier times than the mark, and entries in the part
-        # later ones. PyTorch's entries have times in microseconds.
+        # _cut() leaves out entries from before self.began. On the host's clock, PyTorch's entries
+        # have times in whole microseconds. If self.began were not rounded down to microseconds, an
+        # entry of the part in the same microsecond would be left out.
         began = int(self.process.recorder.now())
         self.began = began if self.process.about.get("clock") == "virtual" else began // 1000 * 1000
         self.process.recorder.mark("A", self.process.recorder.name("vramscope.record"))

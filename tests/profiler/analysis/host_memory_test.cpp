@@ -1,5 +1,4 @@
-// Compares curves, peak and call sites of the host memory that the driver allocated with expected
-// figures.
+// Tests the curves, the peak and the call sites of the host memory that the driver allocated.
 #include "profiler/analysis/host_memory.h"
 
 #include <gtest/gtest.h>

@@ -101,7 +101,8 @@ TEST(CallSites, EqualNamesAreExtendedByPackageFrames) {
                          "conv.py:548 _conv_forward < resnet.py:159 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < resnet.py:156 forward < train.py:10 <module>",
                          "batchnorm.py:193 forward < train.py:10 <module>"));
-  // These groups have the same line of the program, so their names begin with its callee.
+  // All blocks come from one line outside of functions (train.py:10). For such a line, a group's
+  // name begins with the innermost function that the line called.
   const std::vector<analysis::Group> groups =
       GroupBySite(*t, analysis::LiveAt(*t, t->events.size() - 1));
   ASSERT_EQ(groups.size(), 2u);

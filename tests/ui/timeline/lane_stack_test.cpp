@@ -1,5 +1,6 @@
-// Tests the positions of lanes: shortened lanes, scrolling, and the user's arrangement. Tests the
-// stack directly, with lanes that draw nothing, and the model with mouse and keys.
+// Tests the positions of lanes: shortened lanes, scrolling, and the user's arrangement. Some tests
+// use the stack directly, with lanes that draw nothing. Others control the timeline's model with
+// mouse and keys.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

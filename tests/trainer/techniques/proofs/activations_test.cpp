@@ -303,8 +303,9 @@ TEST(Proof, X02_ChunkedLossLowersThePeak) {
   EXPECT_GT(full - eight, 2 * logits);
 }
 
-// If logits are kept, all of them exist when backward begins, in the type of the weights, with two
-// numbers per row. If they are recomputed, none exist. The output layer may keep its input, too.
+// If logits are kept, all of them exist when backward begins. They have the type of the weights,
+// and the loss saves two more numbers per row. If logits are recomputed, none exist when backward
+// begins. The output layer may keep its input, too.
 TEST(Proof, X02_KeptLogitsAddTheirSize) {
   constexpr uint64_t kVocabulary = 32768, kBatch = 16;
   const auto plan = [](const char* keeps) {
