@@ -762,7 +762,7 @@ class Programs(Program):
         for more in (("--implementation", "eager"), ("--implementation", "grouped_mm")) if merged else ((),):
             answer = self.runs("mixture.py", "--layers", "1", *more)
             self.assertIn("rows of each expert: [256]\n", self.stderr)
-            places = [os.path.basename(a["where"]).partition(":")[0] for a in answer["assumptions"] if "evenly among experts" in a["what"]]
+            places = [os.path.basename(a["where"]).partition(":")[0] for a in answer["assumptions"] if "the expert of each token" in a["what"]]
             self.assertEqual(places, ["moe.py" if "grouped_mm" in more else "modeling_mixtral.py"])
 
     def test_frees_of_ddp_do_not_depend_on_earlier_programs(self):
@@ -832,7 +832,7 @@ class Values(Program):
         self.assertRegex(masks, r"/values\.py:\d+, \d+, \d+, \d+ and \d+ more$")
         said = {a["what"] for a in answer["assumptions"]}
         self.assertIn("elements counted by bincount() on the GPU are assumed to be spread evenly over its bins", said)
-        evenly = [a for a in answer["assumptions"] if "experts" in a["what"]]
+        evenly = [a for a in answer["assumptions"] if "the expert of each token" in a["what"]]
         self.assertTrue(evenly and all("values.py" in a["where"] for a in evenly), evenly)
 
 

@@ -47,9 +47,9 @@ def by_hand(name, model):
             block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=name.endswith("=reentrant"))
     if name in ("compile", "activation-budget"):
         if name == "activation-budget":
-            import torch._functorch.config
+            from torch._functorch import config
 
-            torch._functorch.config.activation_memory_budget = 0.5
+            config.activation_memory_budget = 0.5
         for block in model.blocks:
             block.compile()
 

@@ -3,7 +3,7 @@ import argparse
 import tempfile
 
 import torch
-from transformers import AutoModelForCausalLM, BitsAndBytesConfig, LlamaConfig, Trainer, TrainingArguments
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig, LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
 
 
 class Sentences(torch.utils.data.Dataset):
@@ -55,7 +55,7 @@ def main():
         loads["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16)
     if options.pretrained:
         with tempfile.TemporaryDirectory() as folder:
-            AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+            LlamaForCausalLM(config).save_pretrained(folder)
             model = AutoModelForCausalLM.from_pretrained(folder, **loads)
     else:
         model = AutoModelForCausalLM.from_config(config, **loads)
