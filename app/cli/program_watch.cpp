@@ -217,9 +217,10 @@ class ProgramWatch {
     return text;
   }
   static std::string TextOf(const PlanFigures& figures) {
-    return i18n::Format("peak {} allocated, {} reserved; the program needs {}",
-                        run::FormatBytes(figures.peak), run::FormatBytes(figures.reserved),
-                        run::FormatBytes(figures.needed));
+    return i18n::Format(
+        "peak {} allocated, {} reserved; with the CUDA context, the program needs {}",
+        run::FormatBytes(figures.peak), run::FormatBytes(figures.reserved),
+        run::FormatBytes(figures.needed));
   }
   static std::string Comparison(const PlanFigures& before, const PlanFigures& now) {
     std::string text;

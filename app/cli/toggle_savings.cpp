@@ -162,8 +162,8 @@ class Savings {
 
   std::string Headline() const {
     return i18n::Format(
-        "{}, {}: peak {} allocated, {} reserved; the program needs {}\n\n", Printable(start_.model),
-        Printable(start_.device), run::FormatBytes(start_.planned.peak),
+        "{}, {}: peak {} allocated, {} reserved; with the CUDA context, the program needs {}\n\n",
+        Printable(start_.model), Printable(start_.device), run::FormatBytes(start_.planned.peak),
         run::FormatBytes(start_.planned.reserved), run::FormatBytes(start_.planned.needed()));
   }
 

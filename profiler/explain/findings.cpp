@@ -45,8 +45,8 @@ constexpr Row kRows[] = {
       TEXT_MARK("delete tensors that only the first step needs, or keep them on the CPU"), ""},
      MadeInFirstStep},
     {{"kept-from-before",
-      TEXT_MARK("at the peak, results of an earlier step or micro-batch (of its forward or "
-                "backward pass) are live"),
+      TEXT_MARK("at the peak, results of the forward or backward pass of an earlier step or "
+                "micro-batch are live"),
       TEXT_MARK("run `del outputs, loss` at the end of the loop body; otherwise, these variables "
                 "hold the tensors until after the next forward pass"),
       ""},
@@ -78,7 +78,7 @@ constexpr Row kRows[] = {
       TEXT_MARK("delete tensors that only the setup needs, or keep them on the CPU"), ""},
      HeldSinceSetup},
     {{"resident-inputs",
-      TEXT_MARK("at the peak, inputs are live that were allocated before this step"),
+      TEXT_MARK("at the peak, inputs that were allocated before this step are live"),
       TEXT_MARK("move each batch to the GPU in the loop, not the whole data set"), ""},
      ResidentInputs},
     {{"no-grad",
@@ -103,8 +103,7 @@ constexpr Row kRows[] = {
      LoadPeak,
      false},
     {{"logits-copies",
-      TEXT_MARK(
-          "at the peak, two or more tensors are live that are as large as log_softmax's result"),
+      TEXT_MARK("at the peak, two or more tensors as large as the result of log_softmax are live"),
       TEXT_MARK("compute the loss in parts: a fused linear cross entropy, or chunks of tokens"),
       "liger"},
      LogitsCopies},
@@ -128,8 +127,8 @@ constexpr Row kRows[] = {
      OptimizerTemporaries},
     {{"gradient-copies",
       TEXT_MARK(
-          "at the peak, temporaries of the same sizes as gradients take at least 80 % as much "
-          "memory as the gradients"),
+          "at the peak, there are temporaries of the same sizes as gradients. The temporaries "
+          "add up to at least 80 % of all gradients"),
       TEXT_MARK("modify gradients in place: torch.nn.utils.clip_grad_norm_(foreach=False)"), ""},
      GradientCopies},
     {{"attention-scores",

@@ -85,9 +85,9 @@ absl::StatusOr<std::vector<Rung>> Ladder(const run::RunConfig& baseline, const r
       for (const Rung& each : rungs) names.push_back(each.name);
       return absl::InvalidArgumentError(
           names.empty()
-              ? i18n::Format(
-                    "--order: there is no change named \"{}\"; no changes remain to be ordered",
-                    name.substr(0, 60))
+              ? i18n::Format("--order: there is no change named \"{}\"; there are no further "
+                             "changes to order",
+                             name.substr(0, 60))
               : i18n::Format("--order: there is no change named \"{}\"; the changes are {}",
                              name.substr(0, 60), fmt::join(names, ", ")));
     }

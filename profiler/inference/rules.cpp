@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "order: between backward and the next forward",
     "order: between a step's end and the next forward",
     "order: before the first step",
-    "order: a step ends with its optimizer",
+    "order: each step ends with its optimizer step",
     "order: no optimizer step or zero_grad was found, so each forward and backward pass counts as "
     "one step",
     "no marks in the recording: all gradients are freed together",
@@ -50,8 +50,8 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "lifetime: freed outside of all phases",
     "size: equal to the size of a parameter; live when the recording ends in backward",
     "size: equal to the size of a cuBLAS workspace; never freed",
-    "live over several steps: for each gradient of this size, one block of this size is a "
-    "parameter",
+    "live over several steps: there are gradients of this size. For each of these gradients, one "
+    "block of this size is a parameter",
     "live over several steps: most of the model has no gradients, so this block is a frozen "
     "parameter",
     "live over several steps: there are more blocks of this size than gradients of this size. "
@@ -61,12 +61,14 @@ constexpr std::array<std::string_view, kRuleCount> kNames = {
     "live over several steps: no gradient has the size of this block",
     "live over several steps: allocated where batches are made; or there are two or four blocks of "
     "this size, which are assumed to hold integers of a batch",
-    "older than the recording: has the size of a parameter, and is freed outside of the optimizer",
+    "older than the recording: the block has the size of a parameter, and is freed outside of the "
+    "optimizer's step",
     "older than the recording: freed in the optimizer's step",
     "older than the recording: freed in backward",
     "older than the recording: freed",
-    "live over several steps: the first step allocates each category at a different time, and a "
-    "replay of that step places the block at its recorded address only if it has this category",
+    "live over several steps: the first step allocates each category at a different time. In a "
+    "replay of the first step, the block gets its recorded address only if the block has this "
+    "category",
     "never freed: a parameter or a buffer; without gradients, nothing tells the two apart",
     "lifetime: allocated in forward, still allocated when the recording ends",
     "stack: a key-value cache is created or grows",

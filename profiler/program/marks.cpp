@@ -82,7 +82,7 @@ absl::StatusOr<Marks> ParseMarks(std::string_view text) {
 
 absl::Status MarksReader::ReadMore(const std::string& path, bool ended) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) return absl::NotFoundError(i18n::Text("the program left no marks"));
+  if (!file) return absl::NotFoundError(i18n::Text("the program recorded no marks"));
   file.seekg(static_cast<std::streamoff>(read_));
   std::string piece(kPiece, '\0');
   while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0) {

@@ -145,7 +145,9 @@ absl::Status ColumnReader::Open(std::string_view payload, const ColumnShape& sha
   std::array<uint32_t, 256> seen{};
   for (const char kind : kinds) ++seen[static_cast<uint8_t>(kind)];
   if (seen != counts_)
-    return Bad(i18n::Text("the number of rows of some kind differs from the number in its layout"));
+    return Bad(i18n::Text(
+        "for at least one kind of row, the number of rows differs from the number that the "
+        "layout of this kind states"));
   // Checks the sizes of columns before any value is read: a varint has at least one byte, so a
   // column has at most as many values as bytes.
   std::array<uint64_t, kMostColumns> values{};

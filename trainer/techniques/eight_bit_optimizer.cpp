@@ -139,8 +139,8 @@ TechniqueEntry DeclareTechnique_eight_bit_optimizer() {
                  .choices = {{"false", ""}, {"true", ""}}},
                 {.key = "optimizer.embedding_bits",
                  .help = "bits per element of an embedding's moments in bitsandbytes' 8-bit "
-                         "optimizer. \"32\": as with transformers' Trainer (4.52 and later), which "
-                         "registers embeddings in this way. \"8\": as with bitsandbytes alone",
+                         "optimizer. \"32\": transformers' Trainer (4.52 and later) requests 32 "
+                         "bits for embeddings. \"8\": bitsandbytes is used without the Trainer",
                  .kind = run::ValueKind::kChoice,
                  .default_value = "32",
                  .choices = {{"32", "32 (Trainer)"}, {"8", "8 (bitsandbytes alone)"}},

@@ -235,8 +235,9 @@ TechniqueEntry DeclareTechnique_flat_sharding() {
                  .instead = {{"shard.replicas", "1"}}},
                 {.when = {{"shard.replicas", false, {"1"}},
                           {"shard.strategy", false, {"zero2", "zero3"}}},
-                 .why = "shard.replicas divides GPUs into groups that split the model; set "
-                        "shard.strategy=zero3 or zero2",
+                 .why =
+                     "shard.replicas requires a strategy that splits the model within each group "
+                     "of GPUs; set shard.strategy=zero3 or zero2",
                  .instead = {{"shard.replicas", "1"}}},
                 not_with({{"quantization", false, {"none"}}},
                          "PyTorch refuses to flatten integers; set quantization=none, or "

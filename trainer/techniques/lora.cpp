@@ -155,9 +155,8 @@ TechniqueEntry DeclareTechnique_lora() {
                                    {"lora.rank", false, {"0"}}},
                           .why =
                               "lora.kind=dora with 4-bit or 8-bit weights is not supported, "
-                              "because DoRA "
-                              "dequantizes the weights in each forward to measure their rows; use "
-                              "lora.kind=lora",
+                              "because DoRA dequantizes the weights in each forward to compute the "
+                              "norms of their rows; use lora.kind=lora",
                           .instead = {{"lora.kind", "lora"}}},
                          {.when = {{"lora.rank", false, {"0"}},
                                    {"model.linear_layers", true, {"none"}}},

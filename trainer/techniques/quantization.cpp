@@ -117,9 +117,11 @@ TechniqueEntry DeclareTechnique_quantization() {
            .title = "Quantised base weights",
            .explanation =
                "Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 "
-               "weights are dequantized temporarily for each product. int8 weights are dequantized "
-               "only in backward, and int8 layers keep quantized inputs. Embeddings, norms and the "
-               "output layer keep their type, unless prepare_kbit_training=true casts them to "
+               "weights are dequantized temporarily for each matrix multiplication. int8 weights "
+               "are "
+               "dequantized only in backward, and int8 layers keep quantized inputs. Embeddings, "
+               "norms and the output layer keep their type, unless prepare_kbit_training=true "
+               "casts them to "
                "fp32, like PEFT's prepare_model_for_kbit_training. The cast needs 2 more bytes for "
                "each of these weights, and makes hidden states fp32.",
            .settings = {{.key = "quantization",

@@ -374,8 +374,8 @@ TechniqueEntry DeclareTechnique_sharding() {
                  .instead = none},
                 not_split({"optimizer.impl", true, {"foreach", "fused"}},
                           "PyTorch's foreach and fused optimizers refuse lists that mix split and "
-                          "unsplit parameters, and PyTorch uses the loop by default; set "
-                          "optimizer.impl=loop",
+                          "unsplit parameters; set optimizer.impl=loop, which PyTorch uses by "
+                          "default in this case",
                           "loop"),
                 not_split({"optimizer.name", true, {"adafactor"}},
                           "PyTorch's Adafactor refuses distributed tensors; use adamw", "adamw"),

@@ -233,14 +233,14 @@ Table WhatIfTable(const WhatIf& w) {
     table.rows.push_back(std::move(row));
   };
   if (w.base != nullptr) {
-    add(i18n::Text("replay, recorded settings"), w.base->own, w.recorded_peak_reserved);
+    add(i18n::Text("replay with the recorded settings"), w.base->own, w.recorded_peak_reserved);
     if (w.base->anew)
-      add(i18n::Text(
-              "replay, recorded settings; blocks older than the recording are allocated again"),
+      add(i18n::Text("replay with the recorded settings. This replay first allocates the blocks "
+                     "that are older than the recording"),
           *w.base->anew, w.recorded_peak_reserved);
   }
   if (w.under != nullptr) {
-    add(i18n::Text("replay, these settings"), *w.under,
+    add(i18n::Text("replay with these settings"), *w.under,
         w.against() != nullptr ? w.against()->peak_reserved : w.recorded_peak_reserved);
     table.rows.back().marked = true;
   }
