@@ -2285,10 +2285,6 @@ Combine comparisons with and, or, not and parentheses.</source>
         <translation>优化器 {}</translation>
     </message>
     <message>
-        <source>order: a step ends with its optimizer</source>
-        <translation>顺序：一步以其优化器结束</translation>
-    </message>
-    <message>
         <source>order: before the first step</source>
         <translation>顺序：第一步之前</translation>
     </message>
@@ -3579,10 +3575,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the program ended with status {}</source>
         <translation>程序以状态 {} 结束</translation>
-    </message>
-    <message>
-        <source>the program left no marks</source>
-        <translation>程序没有留下标记</translation>
     </message>
     <message>
         <source>the program recorded no memory history</source>
@@ -9917,14 +9909,6 @@ first difference: event {} at {}
         <translation>流水线阶段，从 0 数起</translation>
     </message>
     <message>
-        <source>replay, recorded settings</source>
-        <translation>重放，录制的设置</translation>
-    </message>
-    <message>
-        <source>replay, these settings</source>
-        <translation>重放，这些设置</translation>
-    </message>
-    <message>
         <source>scale of the window and of --screenshot: pixels per point</source>
         <translation>窗口和 --screenshot 的缩放：每点像素数</translation>
     </message>
@@ -12213,10 +12197,6 @@ replayed with {}{}{}
         <translation>列出可用于规划运行的 GPU</translation>
     </message>
     <message>
-        <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because DoRA dequantizes the weights in each forward to measure their rows; use lora.kind=lora</source>
-        <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重，因为 DoRA 每次前向都反量化权重以测量各行；请用 lora.kind=lora</translation>
-    </message>
-    <message>
         <source>moved in fp32, cast on the GPU</source>
         <translation>以 fp32 移动，在 GPU 上转换</translation>
     </message>
@@ -13363,10 +13343,6 @@ the run still runs out of memory.</source>
         <translation>没有计算图的前向：显存中有权重、一次一层的激活值，以及 logits。</translation>
     </message>
     <message>
-        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each product. int8 weights are dequantized only in backward, and int8 layers keep quantized inputs. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. The cast needs 2 more bytes for each of these weights, and makes hidden states fp32.</source>
-        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重在每次矩阵乘时临时反量化。int8 权重只在反向中反量化，int8 层保留量化后的输入。嵌入、归一化和输出层保持其类型，除非 prepare_kbit_training=true 将其转为 fp32，如 PEFT 的 prepare_model_for_kbit_training。这种转换使这些权重每个多占 2 字节，并使隐藏状态为 fp32。</translation>
-    </message>
-    <message>
         <source>Frozen parameters have no gradient and no optimizer state. Layers before the first trained layer keep nothing for backward.</source>
         <translation>冻结的部分没有梯度和优化器状态；第一个可训练层之前的层不为反向传播保留任何内容。</translation>
     </message>
@@ -13673,10 +13649,6 @@ the run still runs out of memory.</source>
     <message>
         <source>The program&apos;s changes to files stay in a temporary layer: other programs do not see them, and they are deleted afterwards. Your files are not changed. The isolation uses overlayfs; docs/security.md lists the limits of this isolation.</source>
         <translation>程序对文件的更改保留在临时层中：其他程序看不到，结束后删除。您的文件不会改变。隔离使用 overlayfs；docs/security.md 列出其限制。</translation>
-    </message>
-    <message>
-        <source>The public scripts contain this third way, but give no number.</source>
-        <translation>公开的脚本包含这第三种方式，但没有给出数值。</translation>
     </message>
     <message>
         <source>The recorded parameters occupy {}, which matches the parameters of {} in {}</source>
@@ -14271,20 +14243,8 @@ the run still runs out of memory.</source>
         <translation>峰值处，更早的步的梯度仍然存活</translation>
     </message>
     <message>
-        <source>at the peak, inputs are live that were allocated before this step</source>
-        <translation>峰值处，在本步之前分配的输入仍然存活</translation>
-    </message>
-    <message>
-        <source>at the peak, results of an earlier step or micro-batch (of its forward or backward pass) are live</source>
-        <translation>峰值处，更早的步或微批次的（前向或反向传播的）结果仍然存活</translation>
-    </message>
-    <message>
         <source>at the peak, results of softmax in attention modules are live</source>
         <translation>峰值处，注意力模块中 softmax 的结果仍然存活</translation>
-    </message>
-    <message>
-        <source>at the peak, two or more tensors are live that are as large as log_softmax&apos;s result</source>
-        <translation>峰值处，有两个或更多与 log_softmax 的结果同样大的张量存活</translation>
     </message>
     <message>
         <source>attention scores are capped only with attention=eager, because SDPA does not support a cap</source>
@@ -15185,10 +15145,6 @@ the run still runs out of memory.</source>
         <translation>offload.parameters=cpu 不支持 precision=amp-fp16：梯度缩放器在 GPU 上检查溢出，但 GPU 上没有梯度；请用 precision=amp-bf16</translation>
     </message>
     <message>
-        <source>older than the recording: has the size of a parameter, and is freed outside of the optimizer</source>
-        <translation>早于录制：大小与参数相同，并在优化器之外释放</translation>
-    </message>
-    <message>
         <source>one byte per element of a moment, and a scale for each 256 elements</source>
         <translation>矩的每个元素一字节，每 256 个元素一个缩放因子</translation>
     </message>
@@ -15295,10 +15251,6 @@ the run still runs out of memory.</source>
     <message>
         <source>partial_rotary_factor {} and head size {} give {} rotary dimensions; rotary positions need an even number</source>
         <translation>partial_rotary_factor {} 与头大小 {} 得到 {} 个旋转维度；旋转位置编码需要偶数</translation>
-    </message>
-    <message>
-        <source>peak {} allocated, {} reserved; the program needs {}</source>
-        <translation>峰值已分配 {}，预留 {}；程序需要 {}</translation>
     </message>
     <message>
         <source>places it at {:#x}</source>
@@ -15511,10 +15463,6 @@ the run still runs out of memory.</source>
     <message>
         <source>seq = {} is longer than the model&apos;s maximum of {} positions</source>
         <translation>seq = {} 超过模型的最大位置数 {}</translation>
-    </message>
-    <message>
-        <source>shard.replicas divides GPUs into groups that split the model; set shard.strategy=zero3 or zero2</source>
-        <translation>shard.replicas 将 GPU 分成切分模型的组；请设 shard.strategy=zero3 或 zero2</translation>
     </message>
     <message>
         <source>shard.strategy averages gradients before the optimizer uses them; set optimizer.in_backward=false</source>
@@ -16699,14 +16647,6 @@ the run still runs out of memory.</source>
 </translation>
     </message>
     <message>
-        <source>{}, {}: peak {} allocated, {} reserved; the program needs {}
-
-</source>
-        <translation>{}，{}：峰值已分配 {}，预留 {}；程序需要 {}
-
-</translation>
-    </message>
-    <message>
         <source>{}. Before that, vramscope read {}</source>
         <translation>{}。在此之前，vramscope 已读取 {}</translation>
     </message>
@@ -17231,20 +17171,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation> 在此 GPU 上，PyTorch 最多可预留 {}（{}）。</translation>
     </message>
     <message>
-        <source>(!) 8 GB is far more than what is kept, about 2.3 GB: 24 inputs of 52.4 MB each, and one layer of 1.05 GB.</source>
-        <translation>(!) 8 GB 远多于所保留的内容（约 2.3 GB）：24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层。</translation>
-    </message>
-    <message>
         <source>(!) Most of the saving comes from checkpointing, not from sharding. The batch is 64 per GPU.</source>
         <translation>(!) 大部分节省来自检查点，而不是分片。每个 GPU 批大小 64。</translation>
-    </message>
-    <message>
-        <source>(!) The document subtracts the 8.672 GiB of B4 (weights, gradients and optimizer state) from the memory in use. The difference is not the size of the activations: forward keeps only 1.35 GiB. The rest is CUDA context, unused reserved memory and the optimizer&apos;s copy of every parameter. This copy determines the peak. &quot;Sequence 10&quot; is assumed to apply to both source and target, and the optimizer is assumed to be Adam with foreach.</source>
-        <translation>(!) 文中从使用的显存中减去 B4 的 8.672 GiB（权重、梯度和优化器状态）。所得之差不是激活值的大小：前向只保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器对每个参数的副本，后者决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
-    </message>
-    <message>
-        <source>--order: there is no change named &quot;{}&quot;; no changes remain to be ordered</source>
-        <translation>--order：没有名为“{}”的更改；没有剩余的更改可排序</translation>
     </message>
     <message>
         <source>1g.24gb: from the output of nvidia-smi mig -lgip for an RTX PRO 6000 Server (bottlerocket-os/bottlerocket-kernel-kit#300). 2g.48gb: from a log whose URL was not kept. 4g.96gb: the whole card. bigstack-oss/cubecos#312 states other values: 23.12 GiB for 1g.24gb, and 46.50 GiB for 2g.48gb</source>
@@ -17363,10 +17291,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>TrainingArguments，以及含有同类块列表的模型</translation>
     </message>
     <message>
-        <source>With shard.strategy=tensor, PyTorch&apos;s foreach and fused optimizers refuse lists that mix split and unsplit parameters, and PyTorch uses the loop by default; set optimizer.impl=loop</source>
-        <translation>shard.strategy=tensor 时，PyTorch 的 foreach 和 fused 优化器拒绝切分和未切分参数的混合列表，PyTorch 默认使用循环；请设 optimizer.impl=loop</translation>
-    </message>
-    <message>
         <source>a field is missing; name one of these fields: {}</source>
         <translation>缺少一个字段；请指定其中之一：{}</translation>
     </message>
@@ -17391,16 +17315,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>分配 {} 有 {} 字节，超过任何设备的容量。没有写入快照，因为 vramscope 会拒绝打开它</translation>
     </message>
     <message>
-        <source>at the peak, temporaries of the same sizes as gradients take at least 80 % as much memory as the gradients</source>
-        <translation>峰值处，与梯度大小相同的临时张量所占显存至少为梯度的 80 %</translation>
-    </message>
-    <message>
         <source>attention over a packed row is planned like attention over one sequence of the same length. The few bytes for the start positions of the samples are left out</source>
         <translation>打包行的注意力按同样长度的一个序列的注意力规划。各样本起始位置的几个字节略去</translation>
-    </message>
-    <message>
-        <source>bits per element of an embedding&apos;s moments in bitsandbytes&apos; 8-bit optimizer. &quot;32&quot;: as with transformers&apos; Trainer (4.52 and later), which registers embeddings in this way. &quot;8&quot;: as with bitsandbytes alone</source>
-        <translation>bitsandbytes 的 8 位优化器中嵌入的矩每元素的位数。&quot;32&quot;：与使用 transformers 的 Trainer（4.52 及以后）时相同，它如此注册嵌入。&quot;8&quot;：与单独使用 bitsandbytes 时相同</translation>
     </message>
     <message>
         <source>call stacks: the added frames begin with number {} instead of {}, and the added stacks begin with number {} instead of {}</source>
@@ -17519,10 +17435,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>不显示锁页主机内存。略去：{}（{} 字节）、使用中的 {}（{} 字节）和历史中的 {}</translation>
     </message>
     <message>
-        <source>process memory that NVML reports minus memory that PyTorch reserves, in fp32 training with PyTorch 2.11 (CUDA 13.0) and driver 580.159.04 (measured on this type of GPU)</source>
-        <translation>NVML 报告的进程显存减去 PyTorch 预留的显存，在 PyTorch 2.11（CUDA 13.0）、驱动 580.159.04 的 fp32 训练中（在此型号的 GPU 上实测）</translation>
-    </message>
-    <message>
         <source>programs that use torch.compile</source>
         <translation>使用 torch.compile 的程序</translation>
     </message>
@@ -17533,10 +17445,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>refers to an object outside the file</source>
         <translation>引用文件之外的对象</translation>
-    </message>
-    <message>
-        <source>replay, recorded settings; blocks older than the recording are allocated again</source>
-        <translation>重放，录制时的设置；早于录制的块重新分配</translation>
     </message>
     <message>
         <source>resume is not supported for the model &quot;basics&quot;, whose script has its own optimizer; set resume.map_location=none</source>
@@ -17571,10 +17479,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>已安装的 transformers 版本没有 TrainingArguments.torch_compile</translation>
     </message>
     <message>
-        <source>the lower limit counts only the activations of one batch, according to a Python model of the program&apos;s memory. The value can be higher, because the activations of two batches exist while the second batch replaces the first</source>
-        <translation>下限只计入一个批的激活值，由该程序显存的一个 Python 模型得出。实际值可能更高，因为第二个批取代第一个时，两个批的激活值同时存在</translation>
-    </message>
-    <message>
         <source>the model &quot;basics&quot; computes attention with elementary operators</source>
         <translation>模型 &quot;basics&quot; 用基本算子计算注意力</translation>
     </message>
@@ -17589,10 +17493,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>the model is not created by transformers&apos; from_pretrained</source>
         <translation>模型不是由 transformers 的 from_pretrained 创建的</translation>
-    </message>
-    <message>
-        <source>the number of rows of some kind differs from the number in its layout</source>
-        <translation>某个种类的行数与其布局中的数目不同</translation>
     </message>
     <message>
         <source>the package deepspeed is not installed</source>
@@ -17869,14 +17769,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>live over several steps: backward allocates no gradients, so for each parameter of this size, one block of this size is a gradient</source>
         <translation>跨多步存活：反向传播不分配梯度，因此对于每个该大小的参数，有一个该大小的块是梯度</translation>
-    </message>
-    <message>
-        <source>live over several steps: for each gradient of this size, one block of this size is a parameter</source>
-        <translation>跨多步存活：对于每个该大小的梯度，有一个该大小的块是参数</translation>
-    </message>
-    <message>
-        <source>live over several steps: the first step allocates each category at a different time, and a replay of that step places the block at its recorded address only if it has this category</source>
-        <translation>跨多步存活：第一步在不同时间分配各类别；只有块属于此类别时，重放第一步才会将它放置在录制的地址</translation>
     </message>
     <message>
         <source>loss_path=upcast-in-model is not supported for GPT-2, which always computed the loss in the type of its logits, without converting them; set loss_path=logits-cut</source>
@@ -18369,6 +18261,114 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>{}. Before that, vramscope read {}. Later entries are lost. Blocks that appear in none of the read entries are taken from the final segments</source>
         <translation>{}。在此之前，vramscope 已读取 {}。之后的条目已丢失。未出现在已读条目中的块取自最终的段</translation>
+    </message>
+    <message>
+        <source>(!) Experiment B4 gives the size of weights, gradients and optimizer state: 8.672 GiB. The document subtracts this size from the memory in use. The difference is not the size of the activations: forward keeps only 1.35 GiB. The rest is CUDA context, unused reserved memory and a copy of every parameter that the optimizer makes. The optimizer&apos;s copy determines the peak. &quot;Sequence 10&quot; is assumed to apply to both source and target, and the optimizer is assumed to be Adam with foreach.</source>
+        <translation>(!) 实验 B4 给出权重、梯度和优化器状态的大小：8.672 GiB。文中从使用的显存中减去这一大小。所得之差不是激活值的大小：前向只保留 1.35 GiB。其余为 CUDA 上下文、未使用的预留显存，以及优化器为每个参数制作的副本。优化器的副本决定了峰值。假定源和目标的“序列”都为 10，优化器为 foreach 的 Adam。</translation>
+    </message>
+    <message>
+        <source>(!) The document&apos;s value of 8 GB is far too large. With a checkpoint of every layer, only about 2.3 GB are kept: 24 inputs of 52.4 MB each, and one layer of 1.05 GB.</source>
+        <translation>(!) 文中的数值 8 GB 远远过大。每层都设检查点时，只保留约 2.3 GB：24 个各 52.4 MB 的输入，以及一个 1.05 GB 的层。</translation>
+    </message>
+    <message>
+        <source>--order: there is no change named &quot;{}&quot;; there are no further changes to order</source>
+        <translation>--order：没有名为“{}”的更改；没有其他更改可排序</translation>
+    </message>
+    <message>
+        <source>Frozen linear layers need half a byte (NF4) or one byte (int8) per weight. NF4 weights are dequantized temporarily for each matrix multiplication. int8 weights are dequantized only in backward, and int8 layers keep quantized inputs. Embeddings, norms and the output layer keep their type, unless prepare_kbit_training=true casts them to fp32, like PEFT&apos;s prepare_model_for_kbit_training. The cast needs 2 more bytes for each of these weights, and makes hidden states fp32.</source>
+        <translation>冻结的线性层每个权重占半字节（NF4）或一字节（int8）。NF4 权重在每次矩阵乘时临时反量化。int8 权重只在反向中反量化，int8 层保留量化后的输入。嵌入、归一化和输出层保持其类型，除非 prepare_kbit_training=true 将其转为 fp32，如 PEFT 的 prepare_model_for_kbit_training。这种转换使这些权重每个多占 2 字节，并使隐藏状态为 fp32。</translation>
+    </message>
+    <message>
+        <source>The public scripts also contain this third way to load the model, but give no memory value.</source>
+        <translation>公开的脚本也包含这第三种加载模型的方式，但没有给出显存数值。</translation>
+    </message>
+    <message>
+        <source>With shard.strategy=tensor, PyTorch&apos;s foreach and fused optimizers refuse lists that mix split and unsplit parameters; set optimizer.impl=loop, which PyTorch uses by default in this case</source>
+        <translation>shard.strategy=tensor 时，PyTorch 的 foreach 和 fused 优化器拒绝切分和未切分参数的混合列表；请设 optimizer.impl=loop，这也是 PyTorch 在此情况下的默认值</translation>
+    </message>
+    <message>
+        <source>at the peak, inputs that were allocated before this step are live</source>
+        <translation>峰值处，在本步之前分配的输入仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, results of the forward or backward pass of an earlier step or micro-batch are live</source>
+        <translation>峰值处，更早的步或微批次的前向或反向传播的结果仍然存活</translation>
+    </message>
+    <message>
+        <source>at the peak, there are temporaries of the same sizes as gradients. The temporaries add up to at least 80 % of all gradients</source>
+        <translation>峰值处，有与梯度大小相同的临时张量。这些临时张量合计至少为全部梯度的 80 %</translation>
+    </message>
+    <message>
+        <source>at the peak, two or more tensors as large as the result of log_softmax are live</source>
+        <translation>峰值处，有两个或更多与 log_softmax 的结果同样大的张量存活</translation>
+    </message>
+    <message>
+        <source>bits per element of an embedding&apos;s moments in bitsandbytes&apos; 8-bit optimizer. &quot;32&quot;: transformers&apos; Trainer (4.52 and later) requests 32 bits for embeddings. &quot;8&quot;: bitsandbytes is used without the Trainer</source>
+        <translation>bitsandbytes 的 8 位优化器中嵌入的矩每元素的位数。&quot;32&quot;：transformers 的 Trainer（4.52 及以后）为嵌入请求 32 位。&quot;8&quot;：不通过 Trainer 使用 bitsandbytes</translation>
+    </message>
+    <message>
+        <source>for at least one kind of row, the number of rows differs from the number that the layout of this kind states</source>
+        <translation>至少有一种行的行数与该种行的布局所说明的数目不同</translation>
+    </message>
+    <message>
+        <source>live over several steps: the first step allocates each category at a different time. In a replay of the first step, the block gets its recorded address only if the block has this category</source>
+        <translation>跨多步存活：第一步在不同时间分配各类别。重放第一步时，只有块属于此类别，才会得到其录制的地址</translation>
+    </message>
+    <message>
+        <source>live over several steps: there are gradients of this size. For each of these gradients, one block of this size is a parameter</source>
+        <translation>跨多步存活：存在该大小的梯度。对于其中每个梯度，有一个该大小的块是参数</translation>
+    </message>
+    <message>
+        <source>lora.kind=dora with 4-bit or 8-bit weights is not supported, because DoRA dequantizes the weights in each forward to compute the norms of their rows; use lora.kind=lora</source>
+        <translation>不支持将 lora.kind=dora 用于 4 位或 8 位权重，因为 DoRA 每次前向都反量化权重以计算各行的范数；请用 lora.kind=lora</translation>
+    </message>
+    <message>
+        <source>memory of the process according to NVML, without the memory that PyTorch reserves. Run: fp32 training with PyTorch 2.11 (CUDA 13.0) and driver 580.159.04 (measured on this type of GPU)</source>
+        <translation>NVML 报告的进程显存，不含 PyTorch 预留的显存。运行：fp32 训练，PyTorch 2.11（CUDA 13.0），驱动 580.159.04（在此型号的 GPU 上实测）</translation>
+    </message>
+    <message>
+        <source>older than the recording: the block has the size of a parameter, and is freed outside of the optimizer&apos;s step</source>
+        <translation>早于录制：块的大小与参数相同，并在优化器的步骤之外释放</translation>
+    </message>
+    <message>
+        <source>order: each step ends with its optimizer step</source>
+        <translation>顺序：每一步以其优化器步骤结束</translation>
+    </message>
+    <message>
+        <source>peak {} allocated, {} reserved; with the CUDA context, the program needs {}</source>
+        <translation>峰值已分配 {}，预留 {}；连同 CUDA 上下文，程序需要 {}</translation>
+    </message>
+    <message>
+        <source>replay with the recorded settings</source>
+        <translation>以录制时的设置重放</translation>
+    </message>
+    <message>
+        <source>replay with the recorded settings. This replay first allocates the blocks that are older than the recording</source>
+        <translation>以录制时的设置重放。此重放首先分配早于录制的块</translation>
+    </message>
+    <message>
+        <source>replay with these settings</source>
+        <translation>以这些设置重放</translation>
+    </message>
+    <message>
+        <source>shard.replicas requires a strategy that splits the model within each group of GPUs; set shard.strategy=zero3 or zero2</source>
+        <translation>shard.replicas 需要在每组 GPU 内切分模型的策略；请设 shard.strategy=zero3 或 zero2</translation>
+    </message>
+    <message>
+        <source>the lower limit is the size of the activations of one batch, from a Python model of the program&apos;s memory. The value can be higher: while the second batch replaces the first, the activations of both batches exist</source>
+        <translation>下限为一个批的激活值的大小，由该程序显存的一个 Python 模型得出。实际值可能更高：第二个批取代第一个时，两个批的激活值同时存在</translation>
+    </message>
+    <message>
+        <source>the program recorded no marks</source>
+        <translation>程序没有录制标记</translation>
+    </message>
+    <message>
+        <source>{}, {}: peak {} allocated, {} reserved; with the CUDA context, the program needs {}
+
+</source>
+        <translation>{}，{}：峰值已分配 {}，预留 {}；连同 CUDA 上下文，程序需要 {}
+
+</translation>
     </message>
 </context>
 <context>
