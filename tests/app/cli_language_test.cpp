@@ -183,7 +183,7 @@ TEST_F(CommandLineInChinese, PartsOfLinesAreTranslated) {
             {"对 bitsandbytes 的 8 位内核建模", "（技术："},
             {"are modelled, not", "technique:"}},
            {{"replay", file_},
-            {"重放的分配器的最佳适配在 0x", "2,097,152 B 处开始", "分配 3,145,728 B"},
+            {"重放的分配器的最佳适配在 0x", "起点之后 2,097,152 B 处", "分配 3,145,728 B"},
             {"best fit", "recorded at", " of ", "are needed"}},
            {{"reproduce", "B1", "B6-peft-formula"},
             {"存储的 BERT 权重的大小", "磁盘上的文件", "在容差内", "节省的参数"},

@@ -47,7 +47,7 @@ TEST_F(CliRecording, ReplayNamesTheFirstDifferenceAndItsCause) {
   EXPECT_EQ(replay["differences"], 1);
   EXPECT_THAT(replay["first_difference"]["what"].get<std::string>(), HasSubstr("3,145,728"));
   EXPECT_THAT(replay["first_difference"]["cause"].get<std::string>(),
-              HasSubstr("begins 2,097,152 B later"));
+              HasSubstr("2,097,152 B after the start"));
   const Outcome text = RunVramscope({"replay", file});
   EXPECT_EQ(text.status, 1);
   EXPECT_THAT(text.out, AllOf(HasSubstr("1 difference between the recording and the replay"),

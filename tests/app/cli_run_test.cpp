@@ -83,7 +83,7 @@ TEST_F(CliRun, CheckOfOutOfMemoryPlanPrintsPlanCommand) {
   const Outcome unknown = RunVramscope({"check", file, "--budget", "24GiB"});
   EXPECT_EQ(unknown.status, 3) << unknown.err;
   EXPECT_THAT(unknown.out,
-              AllOf(HasSubstr("memory that the run needs after this allocation is unknown"),
+              AllOf(HasSubstr("it is unknown how much memory the run needs afterwards"),
                     HasSubstr("plan the run with --gpu-memory 25769803776B")));
   command = run;
   command.insert(command.end(), {"--gpu-memory", "25769803776B", "-o", again});

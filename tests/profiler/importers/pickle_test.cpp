@@ -168,10 +168,10 @@ TEST(Pickle, RejectsReferencesToConvertedObjects) {
 TEST(Pickle, RejectsMisplacedOpcodes) {
   ExpectRefused(kStart + "e.", {"byte 2:", "no MARK before them"});
   ExpectRefused(kStart + "u.", {"no MARK before them"});
-  ExpectRefused(kStart + "(e.", {"without a container"});
-  ExpectRefused(kStart + "](((e.", {"without a container"});
-  ExpectRefused(kStart + "a.", {"without a container"});
-  ExpectRefused(kStart + "Ns.", {"without a container"});
+  ExpectRefused(kStart + "(e.", {"no container is on the stack"});
+  ExpectRefused(kStart + "](((e.", {"no container is on the stack"});
+  ExpectRefused(kStart + "a.", {"no container is on the stack"});
+  ExpectRefused(kStart + "Ns.", {"no container is on the stack"});
   ExpectRefused(kStart + "\x87.", {"too few"});
   ExpectRefused(kStart + "t.", {"no MARK before them"});
   ExpectRefused(kStart + "\x94.", {"memoizes nothing"});

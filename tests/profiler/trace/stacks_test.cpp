@@ -78,8 +78,8 @@ TEST(StacksInBuilder, RejectInconsistentIncrements) {
     EXPECT_THAT(std::string(status.message()), HasSubstr(what));
     EXPECT_TRUE(b.AddStacks(Small()).ok()) << "a part of the rejected increment was accepted";
   };
-  refused("begin at frame", [](StackIncrement& s) { s.first_frame = 1; });
-  refused("begin at frame", [](StackIncrement& s) { s.first_stack = 2; });
+  refused("added frames begin with number", [](StackIncrement& s) { s.first_frame = 1; });
+  refused("added frames begin with number", [](StackIncrement& s) { s.first_stack = 2; });
   refused("differ in length", [](StackIncrement& s) { s.line.pop_back(); });
   refused("differ in length", [](StackIncrement& s) { s.file.push_back({}); });
   refused("do not match the number", [](StackIncrement& s) { s.lengths.push_back(1); });
