@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -66,8 +67,14 @@ struct Thread {
   std::vector<Open> open;
 };
 // Never destroyed, because operators may still run while the thread or the process ends.
+Thread& NewThread() {
+  static std::mutex* const adding = new std::mutex;
+  static std::deque<Thread>* const threads = new std::deque<Thread>;
+  std::lock_guard lock(*adding);
+  return threads->emplace_back();
+}
 Thread& TheThread() {
-  static thread_local Thread* thread = new Thread;
+  static thread_local Thread* const thread = &NewThread();
   return *thread;
 }
 

@@ -81,8 +81,9 @@ std::vector<HistoryTailRow> Rows(const std::string& path) {
   uint64_t rows = 0;
   std::memcpy(&rows, bytes.data() + 16, sizeof rows);
   std::vector<HistoryTailRow> all(rows);
-  std::memcpy(static_cast<void*>(all.data()), bytes.data() + sizeof(HistoryTailHeader),
-              rows * sizeof(HistoryTailRow));
+  if (rows > 0)
+    std::memcpy(static_cast<void*>(all.data()), bytes.data() + sizeof(HistoryTailHeader),
+                rows * sizeof(HistoryTailRow));
   return all;
 }
 
