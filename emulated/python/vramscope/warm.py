@@ -31,13 +31,13 @@ import threading
 
 from vramscope import packages, torchrun, uploads
 from vramscope.process import replace_file
+from vramscope.torchrun import MOST, PR_SET_PDEATHSIG
 
 SOCKET, MODULES = "VRAMSCOPE_PROGRAM_SERVE", "VRAMSCOPE_PROGRAM_MODULES"
 GPUS, DEVICES = "VRAMSCOPE_EMULATED_GPU", "VRAMSCOPE_EMULATED_DEVICES"
 OUTPUT = 900  # the descriptor of a program's output folder, as in profiler/program/warm.h
-MOST = 1 << 18  # size limit of a message
 POLL_MS = 20
-PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
+PR_SET_DUMPABLE = 4
 CAPABILITY_VERSION_3 = 0x20080522
 # Variables that may differ between plans: vramscope's own, and those that torchrun sets (they are
 # read when a process group is created). The first list has prefixes, the second has names.

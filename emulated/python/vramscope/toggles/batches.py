@@ -8,6 +8,7 @@ from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
 class Argument(Toggle):
     """A toggle that sets fields of TrainingArguments."""
     group, changes, applies_to = "batches", NOTHING, "transformers' Trainer"
+    set_to = {}  # the fields that the toggle has set in the last TrainingArguments
 
     def arguments(self, arguments):
         """Returns the fields to set as {name: value}. If the toggle does not apply, calls refuse()
@@ -27,7 +28,7 @@ class Argument(Toggle):
                 setattr(arguments, name, value)
 
     def trainer_begins(self, trainer, arguments):
-        for name, value in getattr(self, "set_to", {}).items():
+        for name, value in self.set_to.items():
             if getattr(arguments, name) != value:
                 self.override("the program sets %s=%r afterwards" % (name, getattr(arguments, name)))
 
