@@ -306,7 +306,9 @@ class Finisher {
   // `_record_memory_history(True)`, the signature of PyTorch before 2.1, keeps only the last entry
   // of each device. One entry cannot have allocated several blocks, so such a file has no history.
   bool KeptOneEntry() const {
-    if (parts_.range || total_ == 0 || !parts_.cut.empty()) return false;
+    if (total_ == 0 || !parts_.cut.empty()) return false;
+    // With a range, `traces` counts the entries of the range only.
+    if (parts_.range && total_ > 1) return false;
     if (std::ranges::any_of(parts_.traces, [](const auto& t) { return t.count > 1; })) return false;
     uint64_t in_use = 0;
     for (const recording::SegmentState& s : recording_.segments)

@@ -120,6 +120,19 @@ TEST(SnapshotRange, IgnoresHostMemory) {
 }
 
 // With several devices, the common order of the entries is not known before the file's end.
+// PyTorch before 2.1 wrote such files, which have no history.
+TEST(SnapshotRange, RejectsARangeOfAFileThatKeptOneEntry) {
+  Json s = SampleSnapshot();
+  Json& trace = s["device_traces"][0];
+  trace = Json::array({trace[0]});
+  MemoryInput input(s.dump());
+  const absl::StatusOr<Recording> whole = ReadSnapshot(input, {});
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  ASSERT_EQ(whole->content, trace::Content::kState);
+  ExpectSame(s.dump(), 1);
+  ExpectSame(ToPickle(s), 1);
+}
+
 TEST(SnapshotRange, ReadsFilesOfSeveralDevicesTwice) {
   Json s = SampleSnapshot();
   s["device_traces"].push_back(ManyEntries(20)["device_traces"][0]);
