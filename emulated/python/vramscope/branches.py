@@ -37,7 +37,7 @@ def way(frame):
 @functools.lru_cache(maxsize=4096)
 def _way(filename, line):
     best = None
-    for node in decisions(filename):
+    for node in decisions(_around(filename, line)):
         test = node.test
         if test.lineno <= line <= test.end_lineno and (best is None or test.lineno >= best.test.lineno):
             best = node
@@ -58,7 +58,7 @@ def _way(filename, line):
         wanted = False
     elif _trains(best.body) != _trains(best.orelse):
         wanted = _trains(best.body)
-    elif best in _skipping(filename):
+    elif best in _skipping(filename, best.lineno):
         wanted = False
     else:
         return None
@@ -90,20 +90,26 @@ def tree(filename):
         return ast.Module(body=[], type_ignores=[])
 
 
-@functools.lru_cache(maxsize=64)
-def _nodes(filename):
-    """Returns all nodes of a file. They are cached, because they are needed for many lines of the file."""
-    return tuple(ast.walk(tree(filename)))
+def _children(node, line):
+    """Yields the children of a node that contain the line, and those without a position. A file can have 40,000 nodes, which
+    need not all be visited."""
+    for child in ast.iter_child_nodes(node):
+        first = min((part.lineno for part in getattr(child, "decorator_list", ())), default=getattr(child, "lineno", line))
+        if first <= line <= getattr(child, "end_lineno", line):
+            yield child
 
 
 @functools.lru_cache(maxsize=256)
-def _functions(filename):
-    return tuple(node for node in _nodes(filename) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)))
+def _around(filename, line):
+    """Returns the nodes of a file that contain the line, outer nodes first."""
+    nodes = [tree(filename)]
+    for node in nodes:
+        nodes += _children(node, line)
+    return tuple(nodes)
 
 
-@functools.lru_cache(maxsize=256)
-def decisions(filename):
-    nodes = _nodes(filename)
+def decisions(nodes):
+    """Returns the decisions among these nodes."""
     filters = [Filter(test) for node in nodes if isinstance(node, ast.comprehension) for test in node.ifs]
     return (*(node for node in nodes if isinstance(node, (ast.If, ast.While, ast.Assert))), *filters)
 
@@ -121,14 +127,14 @@ def _trains(body):
 
 
 @functools.lru_cache(maxsize=256)
-def _skipping(filename):
-    """Returns the `if` statements with which training loops skip the rest of an iteration."""
+def _skipping(filename, line):
+    """Returns the `if` statements around the line with which training loops skip the rest of an iteration."""
     found = []
 
     def look(node, loop):
         if isinstance(node, ast.If) and loop is not None and isinstance(node.body[-1], ast.Continue) and _trains(loop.body):
             found.append(node)
-        for child in ast.iter_child_nodes(node):
+        for child in _children(node, line):
             look(child, node if isinstance(node, _LOOPS) else None if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) else loop)
 
     look(tree(filename), None)
@@ -139,7 +145,7 @@ def _skipping(filename):
 
 def scope_of(filename, line):
     """Returns the innermost function that contains the line, or the module."""
-    around = [node for node in _functions(filename) if node.lineno <= line <= node.end_lineno]
+    around = [node for node in _around(filename, line) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line]
     return max(around, key=lambda node: node.lineno, default=tree(filename))
 
 
@@ -168,7 +174,7 @@ def nonzero(filename, line):
         if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and of_it(node.test.left) and _is_zero(node.test.comparators[0]):
             if isinstance(node.test.ops[0], (ast.Gt, ast.NotEq)) and _trains(node.body) and not _trains(node.orelse):
                 return True
-            if isinstance(node.test.ops[0], (ast.Eq, ast.LtE)) and node in _skipping(filename):
+            if isinstance(node.test.ops[0], (ast.Eq, ast.LtE)) and node in _skipping(filename, node.lineno):
                 return True
     return False
 

@@ -57,7 +57,7 @@ def _number(filename, line, reader):
 def _solve(filename, numbers, mine):
     """Returns the value to assume for the numbers `mine`, or None if the usual value is
     suitable."""
-    tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(filename) if numbers.within(decision.test)]
+    tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(numbers.nodes)]
     rest = [(test, wanted, keys) for test, wanted in tests if wanted is not None and (keys := numbers.keys_in(test))]
     together, keys = [], set(mine)
     while more := [row for row in rest if row[2] & keys]:  # tests with numbers of the tests found so far
@@ -85,7 +85,7 @@ class _Numbers:
     within expressions."""
 
     def __init__(self, scope, reader):
-        self.nodes = set(_own(scope))
+        self.nodes = tuple(_own(scope))
         self.reader = reader
         self.keys = {}  # name: lines with the reads whose results are assigned to it
         for node in self.nodes:
@@ -114,9 +114,6 @@ class _Numbers:
 
     def name(self, call):
         return "line %d:%d" % (call.lineno, call.col_offset)
-
-    def within(self, test):
-        return test in self.nodes
 
     def key(self, node):
         """Returns the key of the number that the expression names or reads, or None for other

@@ -21,7 +21,7 @@ import zlib
 
 from vramscope import imports, known, shapes
 
-LARGE = 1 << 28  # a file gets holes if its tensors have this total size or more
+LARGE = 1 << 26  # a file gets holes if its tensors have this total size or more
 LARGE_IN_MEMORY = 1 << 20  # from this size on, streams in memory get only shapes; ranks send such streams to each other
 HOLE = 1 << 20  # size of storages that become holes
 SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
