@@ -12,6 +12,7 @@ import pty
 import signal
 import struct
 import subprocess
+import tempfile
 import termios
 import time
 import unittest
@@ -25,7 +26,56 @@ DONE, NO, USAGE, FAILED = 0, 1, 2, 3
 ALL = os.environ.get("VRAMSCOPE_ALL_TOGGLES") == "1"
 
 
+class Servers:
+    """Processes that have imported the packages of a program. Plans of the program in their forks save the time for imports.
+    Warm checks that such plans equal plans in a new process."""
+
+    def __init__(self):
+        self.folder = None
+        self.sockets = {}
+
+    def of(self, program):
+        """Returns the socket of the program's server. Starts the server if needed."""
+        if self.folder is None:
+            folder = tempfile.TemporaryDirectory()
+            unittest.addModuleCleanup(folder.cleanup)
+            self.folder = folder.name
+        if program not in self.sockets:
+            first, keep = (os.path.join(self.folder, kind + program) for kind in ("first-", "server-"))
+            subprocess.run([VRAMSCOPE, "plan", "--json", "--all-toggles", "--keep", first, *command(program)], env=ENVIRONMENT, check=True,
+                           capture_output=True, timeout=900)
+            self.sockets[program] = serve(program, keep, os.path.join(first, "modules.json"), unittest.addModuleCleanup)
+        return self.sockets[program]
+
+
+def serve(program, keep, modules, cleanup, *arguments, options=()):
+    """Starts a process that imports the modules. Returns its socket when it is ready. `cleanup` registers what stops it."""
+    socket = os.path.join(keep, "socket")
+    server = subprocess.Popen([VRAMSCOPE, "plan", *options, "--keep", keep, "--serve", socket, "--modules", modules, *command(program, *arguments)],
+                              env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    cleanup(server.wait)
+    cleanup(server.send_signal, signal.SIGTERM)
+    for _ in range(6000):
+        if os.path.exists(socket) or server.poll() is not None:
+            break
+        time.sleep(0.05)
+    return socket
+
+
+SERVERS = Servers()
+
+
 class Toggles(Program):
+    def warm(self, program, options):
+        """Returns the options for a plan in a fork of the program's server, if there can be one."""
+        return () if "--ranks" in options or program not in (PLAIN, TRAINER) else ("--warm", SERVERS.of(program))
+
+    def plan(self, program, *arguments, options=(), status=DONE, warm=(), **environment):
+        answer = super().plan(program, *arguments, options=(*options, *warm), status=status, **environment)
+        if warm:
+            self.assertIsNone(answer["program"]["cold"])
+        return answer
+
     def run_vramscope(self, *words, status=DONE):
         result = subprocess.run([VRAMSCOPE, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
         self.assertEqual(result.returncode, status, result.stdout[-2000:] + result.stderr[-4000:])
@@ -35,8 +85,9 @@ class Toggles(Program):
     def same(self, program, toggle, *arguments, options=(), also=""):
         """Checks that the toggle gives the same allocations as the change by hand. `also`: a change that both runs make by
         hand."""
-        toggled = self.plan(program, *arguments, "--hand", also, options=("--toggle", toggle, *options, "-o", self.path("toggled.trace")))
-        self.plan(program, *arguments, "--hand", ",".join(filter(None, (also, toggle))), options=(*options, "-o", self.path("hand.trace")))
+        warm = self.warm(program, options)
+        toggled = self.plan(program, *arguments, "--hand", also, options=("--toggle", toggle, *options, "-o", self.path("toggled.trace")), warm=warm)
+        self.plan(program, *arguments, "--hand", ",".join(filter(None, (also, toggle))), options=(*options, "-o", self.path("hand.trace")), warm=warm)
         report, = toggled["toggles"]
         self.assertEqual((report["state"], report["why"], report["overridden"]), ("applied", "", ""))
         self.assertTrue(report["change"])
@@ -50,7 +101,7 @@ class Toggles(Program):
         return report
 
     def not_applied(self, program, toggle, *arguments, state="not applied"):
-        answer = self.plan(program, *arguments, options=("--toggle", toggle), status=NO)
+        answer = self.plan(program, *arguments, options=("--toggle", toggle), status=NO, warm=self.warm(program, ()))
         report, = answer["toggles"]
         self.assertEqual(report["state"], state)
         self.assertIn("--toggle %s" % toggle.split("=")[0], self.stderr)
@@ -300,17 +351,7 @@ class Warm(Toggles):
     process."""
 
     def serve(self, program, *arguments, options=()):
-        socket = self.path("server/socket")
-        server = subprocess.Popen([VRAMSCOPE, "plan", *options, "--keep", self.path("server"), "--serve", socket, "--modules",
-                                   self.path("first/modules.json"), *command(program, *arguments)], env=ENVIRONMENT,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        self.addCleanup(server.wait)
-        self.addCleanup(server.send_signal, signal.SIGTERM)
-        for _ in range(6000):
-            if os.path.exists(socket) or server.poll() is not None:
-                break
-            time.sleep(0.05)
-        return socket
+        return serve(program, self.path("server"), self.path("first/modules.json"), self.addCleanup, *arguments, options=options)
 
     def equal(self, program, *arguments, options=()):
         common = ("--all-toggles", "--writable", self.folder, *options)
