@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "app/cli/input.h"
 #include "profiler/base/i18n.h"
 #include "profiler/run/check_run.h"
@@ -30,6 +33,17 @@ std::string SettingsHelp() {
     text += '\n';
   }
   return text;
+}
+
+// Adds the option for a preset to the error of a file that does not exist, if a preset has its
+// name.
+absl::Status WithPreset(const std::string& model, const absl::Status& status) {
+  if (!absl::IsNotFound(status)) return status;
+  const std::vector<run::ModelPreset> presets = run::ModelPresets();
+  if (std::ranges::none_of(presets, [&](const auto& preset) { return preset.name == model; }))
+    return status;
+  return absl::NotFoundError(i18n::Format("{}. To use the preset of this name, give --preset {}",
+                                          std::string(status.message()), model));
 }
 
 // A device file is replaced by its figures, so that the run does not depend on the file.
@@ -85,7 +99,7 @@ absl::StatusOr<run::RunConfig> BuildRun(const RunOptions& options, run::Backend 
     status = builder.SetPreset(options.preset);
   } else if (!options.model.empty()) {
     absl::StatusOr<std::string> text = ReadText(options.model, kMaxConfigFile);
-    if (!text.ok()) return text.status();
+    if (!text.ok()) return WithPreset(options.model, text.status());
     status = builder.SetModelConfig(options.model, *text);
   } else if (!options.config.empty()) {
     absl::StatusOr<std::string> text = ReadText(options.config, kMaxConfigFile);

@@ -18370,6 +18370,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
 
 </translation>
     </message>
+    <message>
+        <source>{}. To use the preset of this name, give --preset {}</source>
+        <translation>{}。若要使用同名的预设，请使用 --preset {}</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

@@ -15,6 +15,7 @@ namespace {
 using nlohmann::json;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr double kGiB = 1073741824.0;
 
@@ -266,6 +267,15 @@ TEST_F(CliRun, SettingsOverridePreset) {
 }
 
 // The error occurs after one micro-batch, before gigabytes of events are recorded.
+TEST_F(CliRun, NamesTheOptionForAPresetIfThereIsNoSuchFile) {
+  const Outcome preset = RunVramscope({"plan", "--model", "gpt2"});
+  EXPECT_EQ(preset.status, 3);
+  EXPECT_THAT(preset.err, HasSubstr("--preset gpt2"));
+  const Outcome other = RunVramscope({"plan", "--model", "no-such-model"});
+  EXPECT_EQ(other.status, 3);
+  EXPECT_THAT(other.err, Not(HasSubstr("--preset")));
+}
+
 TEST_F(CliRun, RejectsPlanWithTooManyEvents) {
   for (const std::vector<std::string>& size : std::vector<std::vector<std::string>>{
            {"batch=4096", "micro_batches=4096", "steps=1000"},
