@@ -53,6 +53,19 @@ TEST(CallSites, AreNamedByPythonFrameAndOperator) {
   EXPECT_TRUE(StackLines(*t, {9999}, false).empty());
 }
 
+// Their folder differs between the versions that `plan --with` compares.
+TEST(CallSites, PackagesOfVersionsAreNotTheProgram) {
+  TraceMaker m;
+  const TraceMaker::Frame model{
+      "forward", "/home/u/.cache/vramscope/environments/transformers-4.46.0/transformers/llama.py",
+      5};
+  const TraceMaker::Frame train{"main", "/home/u/project/train.py", 9};
+  m.Alloc({.bytes = 512, .stack = m.Stack({Malloc(), Op("mm"), model, train})});
+  const CallSites sites = FindCallSites(*m.Finish());
+  ASSERT_EQ(sites.sites.size(), 1u);
+  EXPECT_EQ(sites.sites[0].name, "train.py:9 main > aten::mm");
+}
+
 TEST(CallSites, OperatorNamesExcludeArguments) {
   TraceMaker m;
   m.Alloc({.bytes = 512, .stack = m.Stack({{"at::_ops::redispatch_mm(at::Tensor)", "??", 0}})});
