@@ -1,4 +1,6 @@
-"""Reads the requirements of an ELF-64 file: libraries, versions of their symbols, and search paths."""
+"""Reads the requirements of an ELF-64 file: libraries, versions of their symbols, and search
+paths."""
+
 import struct
 
 
@@ -19,7 +21,7 @@ class Elf:
             raise ValueError("%s: not a 64-bit little-endian ELF file" % path)
         self.needed, self.runpath, self.soname, self.versions = [], [], "", {}
         self.version_entries = {}  # (file, version) -> offset of its entry
-        at, = struct.unpack_from("<Q", data, 32)
+        (at,) = struct.unpack_from("<Q", data, 32)
         size, count = struct.unpack_from("<HH", data, 54)
         parts = [struct.unpack_from("<IIQQQQQQ", data, at + i * size) for i in range(count)]
         loads = [(p[3], p[2], p[5]) for p in parts if p[0] == 1]
@@ -43,7 +45,7 @@ class Elf:
         strings = offset(table[5])
 
         def text(at):
-            return data[strings + at:data.index(b"\0", strings + at)].decode()
+            return data[strings + at : data.index(b"\0", strings + at)].decode()
 
         for tag, value in entries:
             if tag == 1:
@@ -71,8 +73,10 @@ class Elf:
         """Removes a version of the library `file` from the versions that `path` requires (`path` is
         the file from which this object was read). No symbol may still use the version. Its entry is
         overwritten with the oldest version that the file needs of the same library."""
-        oldest = min((name for library, name in self.version_entries if library == file and name != version),
-                     key=lambda name: [int(part) for part in name.split("_")[-1].split(".")])
+        oldest = min(
+            (name for library, name in self.version_entries if library == file and name != version),
+            key=lambda name: [int(part) for part in name.split("_")[-1].split(".")],
+        )
         with open(path, "r+b") as out:
             out.seek(self.version_entries[file, oldest])
             kept = struct.unpack("<IHHII", out.read(16))

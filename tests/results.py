@@ -130,7 +130,7 @@ second on. [Recorded by hand](recorded/emulated_gpu.md) has more comparisons."""
 
 def measured(summary):
     """Returns a table of the memory that programs on a GPU needed, according to PyTorch's own
-counters."""
+    counters."""
     rows = []
     for name, run in sorted(summary.items()):
         steps = run.get("steps") if isinstance(run, dict) else None

@@ -1,11 +1,15 @@
 """Creates libraries to link against, with the symbols and versions of an older C library.
 
-    python3 stub_libraries.py --version 2.28 --output FOLDER --libc libc.so.6 --libm libm.so.6 --loader ld.so --nonshared libc_nonshared.a
+    python3 stub_libraries.py --version 2.28 --output FOLDER \
+        --libc libc.so.6 --libm libm.so.6 --loader ld.so \
+        --nonshared libc_nonshared.a
         --compiler c++
 
-Each symbol of this computer's C library gets its newest version that is not newer than the given one. Symbols that
-glibc 2.34 merged into libc.so.6 are in their previous libraries. The libraries contain no code.
+Each symbol of this computer's C library gets its newest version that is not newer than the given
+one. Symbols that glibc 2.34 merged into libc.so.6 are in their previous libraries. The libraries
+contain no code.
 """
+
 import argparse
 import pathlib
 import re
@@ -27,15 +31,17 @@ def symbols(path):
     data = pathlib.Path(path).read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
         raise SystemExit("%s: not a 64-bit ELF file" % path)
-    sections_at, = struct.unpack_from("<Q", data, 40)
+    (sections_at,) = struct.unpack_from("<Q", data, 40)
     entry, count = struct.unpack_from("<HH", data, 58)
-    sections = [struct.unpack_from("<IIQQQQIIQQ", data, sections_at + i * entry) for i in range(count)]
+    sections = [
+        struct.unpack_from("<IIQQQQIIQQ", data, sections_at + i * entry) for i in range(count)
+    ]
     by_type = {section[1]: section for section in sections}
     dynsym, versym, verdef = by_type[11], by_type[0x6FFFFFFF], by_type[0x6FFFFFFD]
 
     def text(section, at):
         start = sections[section][4] + at
-        return data[start:data.index(b"\0", start)].decode()
+        return data[start : data.index(b"\0", start)].decode()
 
     names, at = {}, verdef[4]
     while True:
@@ -46,9 +52,15 @@ def symbols(path):
         at += following
     for i in range(1, dynsym[5] // 24):
         name, info, _, section, _, size = struct.unpack_from("<IBBHQQ", data, dynsym[4] + i * 24)
-        version, = struct.unpack_from("<H", data, versym[4] + i * 2)
+        (version,) = struct.unpack_from("<H", data, versym[4] + i * 2)
         if section not in (0, 0xFFF1) and (version & 0x7FFF) in names:
-            yield text(dynsym[6], name), names[version & 0x7FFF], not version & 0x8000, info & 15, size
+            yield (
+                text(dynsym[6], name),
+                names[version & 0x7FFF],
+                not version & 0x8000,
+                info & 15,
+                size,
+            )
 
 
 def chosen(path, limit):
@@ -79,21 +91,45 @@ def build(folder, soname, content, compiler):
     for name, (version, kind, size, _) in sorted(content.items()):
         script.setdefault(version, []).append(name)
         if kind == 1:
-            assembler += ['.section .bss', '.globl "%s"' % name, '.type "%s",@object' % name,
-                          '.size "%s",%d' % (name, size), '"%s": .zero %d' % (name, max(size, 1)), ".text"]
+            assembler += [
+                ".section .bss",
+                '.globl "%s"' % name,
+                '.type "%s",@object' % name,
+                '.size "%s",%d' % (name, size),
+                '"%s": .zero %d' % (name, max(size, 1)),
+                ".text",
+            ]
         elif kind == 6:
-            assembler += ['.section .tbss,"awT",@nobits', '.globl "%s"' % name, '.type "%s",@object' % name,
-                          '"%s": .zero %d' % (name, max(size, 1)), ".text"]
+            assembler += [
+                '.section .tbss,"awT",@nobits',
+                '.globl "%s"' % name,
+                '.type "%s",@object' % name,
+                '"%s": .zero %d' % (name, max(size, 1)),
+                ".text",
+            ]
         else:
             assembler += ['.globl "%s"' % name, '.type "%s",@function' % name, '"%s": nop' % name]
     assembler.append('.section .note.GNU-stack,"",@progbits')
     source, versions = folder / (soname + ".s"), folder / (soname + ".map")
     source.write_text("\n".join(assembler) + "\n")
-    nodes = ["%s { global: %s };" % (version, " ".join('"%s";' % name for name in names))
-             for version, names in sorted(script.items(), key=lambda item: number(item[0]))]
+    nodes = [
+        "%s { global: %s };" % (version, " ".join('"%s";' % name for name in names))
+        for version, names in sorted(script.items(), key=lambda item: number(item[0]))
+    ]
     versions.write_text("\n".join(nodes + ["VRAMSCOPE_LOCAL { local: *; };"]) + "\n")
-    subprocess.run([compiler, "-shared", "-nostdlib", "-Wl,-soname," + soname, "-Wl,--version-script=%s" % versions,
-                    "-o", str(folder / soname), str(source)], check=True)
+    subprocess.run(
+        [
+            compiler,
+            "-shared",
+            "-nostdlib",
+            "-Wl,-soname," + soname,
+            "-Wl,--version-script=%s" % versions,
+            "-o",
+            str(folder / soname),
+            str(source),
+        ],
+        check=True,
+    )
 
 
 def main():
@@ -104,8 +140,13 @@ def main():
     limit = tuple(int(part) for part in options.version.split("."))
     folder = pathlib.Path(options.output)
     folder.mkdir(parents=True, exist_ok=True)
-    contents = {"libm.so.6": chosen(options.libm, limit), "libc.so.6": {}, "libdl.so.2": {}, "libpthread.so.0": {},
-                "librt.so.1": {}}
+    contents = {
+        "libm.so.6": chosen(options.libm, limit),
+        "libc.so.6": {},
+        "libdl.so.2": {},
+        "libpthread.so.0": {},
+        "librt.so.1": {},
+    }
     for name, value in chosen(options.libc, limit).items():
         contents[home(name, value[3])][name] = value
     for soname, content in contents.items():
@@ -114,10 +155,21 @@ def main():
             link = folder / (soname.split(".")[0] + ".so")
             link.unlink(missing_ok=True)
             link.symlink_to(soname)
-    (folder / "libc.so").write_text("GROUP ( %s/libc.so.6 %s AS_NEEDED ( %s ) )\n" % (
-        folder, options.nonshared,
-        " ".join(["%s/%s" % (folder, soname) for soname in contents if soname not in ("libc.so.6", "libm.so.6")]
-                 + [options.loader])))
+    (folder / "libc.so").write_text(
+        "GROUP ( %s/libc.so.6 %s AS_NEEDED ( %s ) )\n"
+        % (
+            folder,
+            options.nonshared,
+            " ".join(
+                [
+                    "%s/%s" % (folder, soname)
+                    for soname in contents
+                    if soname not in ("libc.so.6", "libm.so.6")
+                ]
+                + [options.loader]
+            ),
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -4,10 +4,11 @@
     read_header_names.py --library libcuda.so.1 --source nvidia-cuda-runtime-cu12==12.9.79 INCLUDE
     read_header_names.py --library libnvidia-ml.so.1 --source nvidia-nvml-dev-cu12==12.9.79 INCLUDE
 
-No wheel contains the driver's libraries. Their exported names follow from the headers: every declared function, every
-versioned name to which a macro maps a function, and, if the declaration has them, the variants for the per-thread
-default stream (_ptsz, _ptds).
+No wheel contains the driver's libraries. Their exported names follow from the headers: every
+declared function, every versioned name to which a macro maps a function, and, if the declaration
+has them, the variants for the per-thread default stream (_ptsz, _ptds).
 """
+
 import argparse
 import pathlib
 import re
@@ -18,12 +19,23 @@ HEADERS = {
     "libcuda.so.1": ["cuda.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h", "cudaProfiler.h"],
     "libnvidia-ml.so.1": ["nvml.h"],
 }
-DECLARED = re.compile(r"\b(?:CUresult\s+CUDAAPI|DECLDIR)\s+(?:const\s+char\s*\*\s*)?((?:cu[A-Z]|nvml[A-Z])\w*)\s*\(")
+DECLARED = re.compile(
+    r"\b(?:CUresult\s+CUDAAPI|DECLDIR)\s+(?:const\s+char\s*\*\s*)?((?:cu[A-Z]|nvml[A-Z])\w*)\s*\("
+)
 DECLARED_TEXT = re.compile(r"const\s+DECLDIR\s+char\s*\*\s*(nvml[A-Z]\w*)\s*\(")
 MAPPED = re.compile(
-    r"^\s*#\s*define\s+((?:cu|nvml)[A-Z]\w*)\s+(?:(__CUDA_API_PT[SD][ZS])\(\s*)?((?:cu|nvml)[A-Z]\w*)\)?\s*$", re.M)
+    r"^\s*#\s*define\s+((?:cu|nvml)[A-Z]\w*)\s+(?:(__CUDA_API_PT[SD][ZS])\(\s*)?((?:cu|nvml)[A-Z]\w*)\)?\s*$",
+    re.M,
+)
 # Functions that programs look up, although headers do not declare them.
-BESIDES = {"libcuda.so.1": ["cuGetExportTable", "cuProfilerInitialize", "cuProfilerStart", "cuProfilerStop"]}
+BESIDES = {
+    "libcuda.so.1": [
+        "cuGetExportTable",
+        "cuProfilerInitialize",
+        "cuProfilerStart",
+        "cuProfilerStop",
+    ]
+}
 
 
 def names_in(text):

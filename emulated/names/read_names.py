@@ -3,11 +3,12 @@
 
     read_names.py --source nvidia-cublas-cu12==12.1.3.1 nvidia/cublas/lib/libcublas.so.12 ...
 
-A list (names/SONAME.txt) is the union over all versions that were read, so that a program built for an older version
-finds its names, too. Lines beginning with '#' have the soname, the version node and the sources. Each other line has
-one name: as 'name@NODE' if its version node is not the list's, and followed by '?data SIZE' if it is not a function. A
-library's internal C++ names are left out.
+A list (names/SONAME.txt) is the union over all versions that were read, so that a program built for
+an older version finds its names, too. Lines beginning with '#' have the soname, the version node
+and the sources. Each other line has one name: as 'name@NODE' if its version node is not the list's,
+and followed by '?data SIZE' if it is not a function. A library's internal C++ names are left out.
 """
+
 import argparse
 import pathlib
 import re
@@ -17,7 +18,9 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 LOADERS_OWN = {"_init", "_fini", "__bss_start", "_edata", "_end"}
 # Internal names that cuDNN and NVSHMEM export.
-NOT_PUBLIC = re.compile(r".*(cask|xmma|dummy|_dbg)|CallbackFun|startingTime|userData|bwdDataAlgo|registerRuntime")
+NOT_PUBLIC = re.compile(
+    r".*(cask|xmma|dummy|_dbg)|CallbackFun|startingTime|userData|bwdDataAlgo|registerRuntime"
+)
 
 
 def parse_symbols(text):
@@ -31,7 +34,13 @@ def parse_symbols(text):
         kind, symbol = fields[-2], fields[-1]
         name, _, node = symbol.partition("@")
         node = node.lstrip("@")
-        if kind not in "TtWwiDBRVu" or not NAME.match(name) or name.startswith("_Z") or name in LOADERS_OWN or NOT_PUBLIC.match(name):
+        if (
+            kind not in "TtWwiDBRVu"
+            or not NAME.match(name)
+            or name.startswith("_Z")
+            or name in LOADERS_OWN
+            or NOT_PUBLIC.match(name)
+        ):
             continue
         size = int(fields[1], 16) if kind in "DBRVu" and len(fields) == 4 else 0
         found[name] = (node, size)
@@ -85,13 +94,21 @@ def main():
     parser.add_argument("library", nargs="+")
     arguments = parser.parse_args()
     for library in arguments.library:
-        dynamic = subprocess.run(["readelf", "-dW", library], capture_output=True, text=True, check=True)
+        dynamic = subprocess.run(
+            ["readelf", "-dW", library], capture_output=True, text=True, check=True
+        )
         soname = re.search(r"SONAME.*\[(.*?)\]", dynamic.stdout)
         symbols = subprocess.run(
             ["nm", "-D", "-S", "--defined-only", "--with-symbol-versions", library],
-            capture_output=True, text=True, check=True)
-        add(soname.group(1) if soname else pathlib.Path(library).name, arguments.source,
-            parse_symbols(symbols.stdout))
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        add(
+            soname.group(1) if soname else pathlib.Path(library).name,
+            arguments.source,
+            parse_symbols(symbols.stdout),
+        )
 
 
 if __name__ == "__main__":

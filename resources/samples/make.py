@@ -10,6 +10,7 @@ window shows these runs, and a switch works if it leads to another sample.
 The samples are therefore neighbours: all subsets of CORE, and every other technique alone and
 together with each of the first three of CORE.
 """
+
 import itertools
 import os
 import pathlib
@@ -24,7 +25,11 @@ TECHNIQUES = {
     "amp-bf16": ["precision=amp-bf16"],
     "checkpoint-layer": ["checkpointing.mode=layer"],
     "lora": ["lora.kind=lora", "lora.rank=8"],
-    "optimizer-8bit": ["optimizer.bits=8", "optimizer.library=bitsandbytes", "optimizer.paged=false"],
+    "optimizer-8bit": [
+        "optimizer.bits=8",
+        "optimizer.library=bitsandbytes",
+        "optimizer.paged=false",
+    ],
     "bf16": ["precision=bf16"],
     "tf32": ["tf32=true"],
     "flash": ["attention=flash"],

@@ -2,13 +2,16 @@
 """Brings resources/translations/*.ts up to date with the sources, or checks that they are.
 
     python3 resources/translations/update.py            writes the catalogues (needs lupdate)
-    python3 resources/translations/update.py --check    prints what is missing; exits with 1 if anything is
+    python3 resources/translations/update.py --check    prints what is missing; exits with 1
+                                                        if anything is
 
-Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format, i18n::English and TEXT_MARK
-in ui/, profiler/ and app/ (and the literals of functions `std::string_view Name(`), the help of commands and
-options in app/cli, assumptions and toggles in emulated/, and the catalogues of techniques, published experiments
-and GPUs. All texts except those of tr() have the context "text".
+Texts come from these places: tr() in ui/ (lupdate reads it), i18n::Text, i18n::Format,
+i18n::English and TEXT_MARK in ui/, profiler/ and app/ (and the literals of functions
+`std::string_view Name(`), the help of commands and options in app/cli, assumptions and toggles in
+emulated/, and the catalogues of techniques, published experiments and GPUs. All texts except those
+of tr() have the context "text".
 """
+
 import argparse
 import ast
 import json
@@ -25,9 +28,15 @@ FOLDER = ROOT / "resources/translations"
 LANGUAGES = ["zh_CN"]
 # Files with functions such as Name() whose return values the window shows.
 NAMES = [
-    "profiler/trace/types.cpp", "profiler/trace/activities.cpp", "profiler/trace/block_evidence.cpp",
-    "profiler/query/things.cpp", "profiler/query/idle_gaps.cpp", "profiler/query/operand_links.cpp",
-    "profiler/explain/trace_diff.cpp", "profiler/replay/releases.cpp", "profiler/inference/rules.cpp",
+    "profiler/trace/types.cpp",
+    "profiler/trace/activities.cpp",
+    "profiler/trace/block_evidence.cpp",
+    "profiler/query/things.cpp",
+    "profiler/query/idle_gaps.cpp",
+    "profiler/query/operand_links.cpp",
+    "profiler/explain/trace_diff.cpp",
+    "profiler/replay/releases.cpp",
+    "profiler/inference/rules.cpp",
 ]
 # Keys of catalogue.json whose values are shown and so are translated.
 CATALOGUE_KEYS = {"group", "title", "explanation", "help", "label", "why", "implies", "assumes"}
@@ -37,7 +46,9 @@ NAME = re.compile(r"std::string_view (?:Name|Rule|UseText|RuleName)\([^)]*\) \{\
 # Matches the declaration of a command-line option. The last argument is the help text.
 DECLARATION = re.compile(r"(?:add_(?:option|flag)\w*(?:<[^<>()]*>)?|->footer)\(")
 # Matches calls that record an assumption of a plan, and Python calls that report a missing hook.
-ASSUMED = re.compile(rf"\b(?:[Aa]ssume(?:_of)?|AnswerAssumed|part|lacks)\(\s*((?:{LITERAL}\s*)+)[,)]")
+ASSUMED = re.compile(
+    rf"\b(?:[Aa]ssume(?:_of)?|AnswerAssumed|part|lacks)\(\s*((?:{LITERAL}\s*)+)[,)]"
+)
 HELP = re.compile(rf"\.help =\s*((?:{LITERAL}\s*)+)")
 TABLE = re.compile(r"kNames = \{\n(.*?)\n\};", re.S)
 
@@ -53,8 +64,15 @@ def lupdate():
 def value(literals):
     """Joins adjacent string literals, as a compiler does."""
     parts = re.findall(LITERAL, literals)
-    return "".join(re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), p[1:-1])
-                   for p in parts).replace('\\"', '"').replace("\\n", "\n").replace("\\\\", "\\")
+    return (
+        "".join(
+            re.sub(r"\\u([0-9a-fA-F]{4})", lambda m: chr(int(m.group(1), 16)), p[1:-1])
+            for p in parts
+        )
+        .replace('\\"', '"')
+        .replace("\\n", "\n")
+        .replace("\\\\", "\\")
+    )
 
 
 def last_argument(source, start):
@@ -81,7 +99,9 @@ def texts_of_help():
     texts = {}
     for path in sorted((ROOT / "app/cli").rglob("*.cpp")):
         source = path.read_text(encoding="utf-8")
-        found = [last_argument(source, m.end()) for m in DECLARATION.finditer(source)] + HELP.findall(source)
+        found = [
+            last_argument(source, m.end()) for m in DECLARATION.finditer(source)
+        ] + HELP.findall(source)
         for argument in found:
             if re.fullmatch(rf"(?:{LITERAL}\s*)+", argument):
                 texts.setdefault(value(argument), str(path.relative_to(ROOT)))
@@ -126,7 +146,11 @@ def texts_of_toggles():
         if isinstance(node, ast.IfExp):
             add(node.body, path)
             add(node.orelse, path)
-        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and isinstance(node.left, ast.Constant):
+        elif (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, ast.Mod)
+            and isinstance(node.left, ast.Constant)
+        ):
             texts.setdefault(re.sub("%[a-z]", "{}", node.left.value), str(path.relative_to(ROOT)))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
             texts.setdefault(node.value, str(path.relative_to(ROOT)))
@@ -137,9 +161,19 @@ def texts_of_toggles():
                 names = getattr(node.targets[0], "elts", node.targets)
                 values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
                 for name, given in zip(names, values):
-                    if getattr(name, "id", getattr(name, "attr", "")) in ("label", "explains", "why", "applies_to"):
+                    if getattr(name, "id", getattr(name, "attr", "")) in (
+                        "label",
+                        "explains",
+                        "why",
+                        "applies_to",
+                    ):
                         add(given, path)
-            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("refuse", "override", "already", "withdraw"):
+            elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in (
+                "refuse",
+                "override",
+                "already",
+                "withdraw",
+            ):
                 add(node.args[0], path)
             elif isinstance(node, ast.FunctionDef) and node.name == "absent":
                 for inner in ast.walk(node):
@@ -182,15 +216,23 @@ def texts_of_experiments():
 
 
 def texts_of_devices():
-    """Returns the texts that state where the figures of GPUs are from. Leaves out assumptions that match a
-    format in device_sources.cpp, because the format is translated."""
-    formats = [re.compile(".+".join(map(re.escape, value(text).split("{}"))))
-               for text in CALL.findall((ROOT / "profiler/run/device_sources.cpp").read_text(encoding="utf-8"))]
+    """Returns the texts that state where the figures of GPUs are from. Leaves out assumptions that
+    match a format in device_sources.cpp, because the format is translated."""
+    formats = [
+        re.compile(".+".join(map(re.escape, value(text).split("{}"))))
+        for text in CALL.findall(
+            (ROOT / "profiler/run/device_sources.cpp").read_text(encoding="utf-8")
+        )
+    ]
     documents = json.loads((ROOT / "resources/device_sources.json").read_text(encoding="utf-8"))
     texts = {document["title"]: "resources/device_sources.json" for document in documents.values()}
     for path in sorted((ROOT / "resources/devices").glob("*.json")):
         for device in json.loads(path.read_text(encoding="utf-8")):
-            found = [how for how in device.get("assumed", {}).values() if not any(f.fullmatch(how) for f in formats)]
+            found = [
+                how
+                for how in device.get("assumed", {}).values()
+                if not any(f.fullmatch(how) for f in formats)
+            ]
             for name in device.get("sources", {}):
                 document, _, part = name.partition("/")
                 if part and name not in documents and "address" not in documents[document]:
@@ -212,21 +254,50 @@ def write_literals(path, texts):
 
 def update(ts, tool):
     with tempfile.TemporaryDirectory() as scratch:
-        texts = texts_of_catalogue() | texts_of_experiments() | texts_of_devices() | texts_of_emulated() | texts_of_toggles() | texts_of_help() | texts_of_code()
+        texts = (
+            texts_of_catalogue()
+            | texts_of_experiments()
+            | texts_of_devices()
+            | texts_of_emulated()
+            | texts_of_toggles()
+            | texts_of_help()
+            | texts_of_code()
+        )
         literals = pathlib.Path(scratch) / "texts.cpp"
         write_literals(literals, texts)
         subprocess.run(
-            [tool, "-silent", "-locations", "none", "-no-obsolete", "-no-ui-lines", "-I", str(ROOT),
-             str(ROOT / "ui"), str(literals), "-target-language", ts.stem.split("_", 1)[1],
-             "-ts", str(ts)],
-            check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+            [
+                tool,
+                "-silent",
+                "-locations",
+                "none",
+                "-no-obsolete",
+                "-no-ui-lines",
+                "-I",
+                str(ROOT),
+                str(ROOT / "ui"),
+                str(literals),
+                "-target-language",
+                ts.stem.split("_", 1)[1],
+                "-ts",
+                str(ts),
+            ],
+            check=True,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=ROOT,
+        )
 
 
 def messages(ts):
     found = {}
     for context in ET.parse(ts).getroot().findall("context"):
         for message in context.findall("message"):
-            key = (context.findtext("name"), message.findtext("source"), message.findtext("comment"))
+            key = (
+                context.findtext("name"),
+                message.findtext("source"),
+                message.findtext("comment"),
+            )
             found[key] = message.find("translation")
     return found
 
@@ -238,7 +309,9 @@ def check(ts, tool):
         update(fresh, tool)
         now, had = messages(fresh), messages(ts)
     problems = [f"{ts.name}: not in the catalogue: {k[0]}: {k[1]!r}" for k in now if k not in had]
-    problems += [f"{ts.name}: not in the code any more: {k[0]}: {k[1]!r}" for k in had if k not in now]
+    problems += [
+        f"{ts.name}: not in the code any more: {k[0]}: {k[1]!r}" for k in had if k not in now
+    ]
     return problems
 
 
@@ -246,13 +319,16 @@ def unknown_reasons():
     """Returns an error for each reason with arguments that profiler/program/toggles.cpp does not
     list."""
     known = texts_of_code()
-    return [f"{where}: not in kReasons of profiler/program/toggles.cpp: {text!r}"
-            for text, where in texts_of_toggles().items() if "{}" in text and text not in known]
+    return [
+        f"{where}: not in kReasons of profiler/program/toggles.cpp: {text!r}"
+        for text, where in texts_of_toggles().items()
+        if "{}" in text and text not in known
+    ]
 
 
 def first_argument(source, start):
-    """Returns the first argument of the call whose arguments begin at `start`, with literals as they are
-    written."""
+    """Returns the first argument of the call whose arguments begin at `start`, with literals as
+    they are written."""
     depth, at = 0, start
     while at < len(source):
         literal = re.compile(LITERAL).match(source, at)
@@ -279,7 +355,11 @@ def formats_of_python(node):
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
         return [re.sub("%[a-z]", "{}", text) for text in formats_of_python(node.left)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [left + right for left in formats_of_python(node.left) for right in formats_of_python(node.right)]
+        return [
+            left + right
+            for left in formats_of_python(node.left)
+            for right in formats_of_python(node.right)
+        ]
     return ["{}"]
 
 
@@ -288,19 +368,25 @@ def format_of_cpp(expression):
     that is not a literal."""
     text, at = "", 0
     for match in re.finditer(rf"(?:{LITERAL}\s*)+", expression):
-        text += ("{}" if expression[at:match.start()].strip(" +\n") else "") + value(match.group())
+        text += ("{}" if expression[at : match.start()].strip(" +\n") else "") + value(
+            match.group()
+        )
         at = match.end()
     return text + ("{}" if expression[at:].strip(" +\n") else "")
 
 
 def formats_of_assumptions():
-    """Returns {format: file} of the assumptions in emulated/, with {} for each argument. The format of a text that is not a
-    literal at all is "{}"."""
+    """Returns {format: file} of the assumptions in emulated/, with {} for each argument. The format
+    of a text that is not a literal at all is "{}"."""
     formats = {}
     for path in sorted((ROOT / "emulated").rglob("*")):
         if path.suffix == ".py":
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                name = getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+                name = (
+                    getattr(node.func, "attr", getattr(node.func, "id", ""))
+                    if isinstance(node, ast.Call)
+                    else ""
+                )
                 if name in ("assume", "assume_of", "lacks", "part") and node.args:
                     for text in formats_of_python(node.args[0]):
                         formats.setdefault(text, str(path.relative_to(ROOT)))
@@ -314,16 +400,19 @@ def formats_of_assumptions():
 
 
 def unknown_assumptions():
-    """Returns an error for each assumption with arguments that profiler/trace/assumptions.cpp does not list. An argument
-    may stand for any part of a listed text."""
+    """Returns an error for each assumption with arguments that profiler/trace/assumptions.cpp does
+    not list. An argument may stand for any part of a listed text."""
     known = list(texts_of_code() | texts_of_emulated())
 
     def is_known(text):
         pattern = re.compile(".+".join(map(re.escape, text.replace("{}.{}", "{}").split("{}"))))
         return any(pattern.fullmatch(each) for each in known)
 
-    return [f"{where}: not in kFormats of profiler/trace/assumptions.cpp: {text!r}"
-            for text, where in formats_of_assumptions().items() if text != "{}" and not is_known(text)]
+    return [
+        f"{where}: not in kFormats of profiler/trace/assumptions.cpp: {text!r}"
+        for text, where in formats_of_assumptions().items()
+        if text != "{}" and not is_known(text)
+    ]
 
 
 def main():

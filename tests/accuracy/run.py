@@ -1,6 +1,7 @@
 """Compares published peaks with those of `vramscope plan -- python PROGRAM`.
 
-    python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope [--only "Mistral-7B LoRA"] [--list]
+    python3 tests/accuracy/run.py --vramscope build/release/bin/vramscope \
+        [--only "Mistral-7B LoRA"] [--list]
 
 Plans rows of rows.json with the versions of packages that each row's source states.
 environments.json lists these packages. They are installed on demand into --environments (a virtual
@@ -48,7 +49,10 @@ class Environments:
         print(f"installing {name} into {where}", file=sys.stderr, flush=True)
         subprocess.run([*command, "install", "--quiet", "--no-deps", *packages[:1]], check=True)
         if packages[1:]:
-            subprocess.run([*command, "install", "--quiet", "--no-deps", "--upgrade", *packages[1:]], check=True)
+            subprocess.run(
+                [*command, "install", "--quiet", "--no-deps", "--upgrade", *packages[1:]],
+                check=True,
+            )
         mark.write_text("\n".join(packages))
 
     def python(self, name):
@@ -63,26 +67,48 @@ class Environments:
             return interpreter, os.pathsep.join(filter(None, [target, path]))
         interpreter = os.fspath(where / "bin" / "python")
         if not os.path.exists(interpreter):
-            subprocess.run([described.get("python", sys.executable), "-m", "venv", os.fspath(where)], check=True)
+            subprocess.run(
+                [described.get("python", sys.executable), "-m", "venv", os.fspath(where)],
+                check=True,
+            )
         self._install(name, where, [interpreter, "-m", "pip"])
         return interpreter, ""
 
 
 # Runs pip, which installs everything into the folder that the first argument names.
-TARGET_PIP = "import runpy, sys; folder = sys.argv.pop(1); sys.argv += ['--target', folder]; runpy.run_module('pip', run_name='__main__')"
+TARGET_PIP = (
+    "import runpy, sys; folder = sys.argv.pop(1); sys.argv += ['--target', folder]; "
+    "runpy.run_module('pip', run_name='__main__')"
+)
 
 
 def plan(vramscope, python, row):
     """Plans a row. Returns the peak in bytes, the duration in seconds, and the problem, if any."""
     interpreter, path = python
-    command = [vramscope, "plan", "--device", row["gpu"], "--steps", "0", "--json", *row.get("plan", []), "--", interpreter,
-               os.fspath(HERE / "programs" / row["program"]), *row["arguments"].split()]
+    command = [
+        vramscope,
+        "plan",
+        "--device",
+        row["gpu"],
+        "--steps",
+        "0",
+        "--json",
+        *row.get("plan", []),
+        "--",
+        interpreter,
+        os.fspath(HERE / "programs" / row["program"]),
+        *row["arguments"].split(),
+    ]
     environment = dict(os.environ, **row.get("variables", {}))
     if path:
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [path, environment.get("PYTHONPATH")]))
+        environment["PYTHONPATH"] = os.pathsep.join(
+            filter(None, [path, environment.get("PYTHONPATH")])
+        )
     begun = time.monotonic()
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=1800, env=environment)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=1800, env=environment
+        )
     except subprocess.TimeoutExpired:
         return None, time.monotonic() - begun, "no end after 1800 s"
     seconds = time.monotonic() - begun
@@ -118,7 +144,10 @@ def error_of(row, planned):
 
 def table(rows, results):
     """Returns a Markdown table of the results as a list of lines."""
-    lines = ["| row | measured | planned | error | the source's own error |", "|---|---|---|---|---|"]
+    lines = [
+        "| row | measured | planned | error | the source's own error |",
+        "|---|---|---|---|---|",
+    ]
     title = None
     for row in rows:
         result = results.get(row["name"])
@@ -130,31 +159,59 @@ def table(rows, results):
         planned, error = result["planned"], ""
         if planned is not None:
             parts = error_of(row, planned)
-            error = "0" if parts == 0 else f"{planned - row['measured']:+,} B" if abs(parts) < 5e-5 else f"{parts * 100:+.2f} %"
+            error = (
+                "0"
+                if parts == 0
+                else f"{planned - row['measured']:+,} B"
+                if abs(parts) < 5e-5
+                else f"{parts * 100:+.2f} %"
+            )
             planned = f"{planned:,}"
-        lines.append(f"| {row['name']} | {row['measured']:,} | {planned or 'did not run'} | {error} | {row.get('own_error', '')} |")
+        lines.append(
+            f"| {row['name']} | {row['measured']:,} | {planned or 'did not run'} | {error} | "
+            f"{row.get('own_error', '')} |"
+        )
     return lines
 
 
 def commit_of(vramscope):
     """Returns the commit that the program was built from, as `--version` prints it."""
     done = subprocess.run([vramscope, "--version"], capture_output=True, text=True)
-    return next((line.split(" ", 1)[1].strip() for line in done.stdout.splitlines() if line.startswith("commit ")), "unknown")
+    return next(
+        (
+            line.split(" ", 1)[1].strip()
+            for line in done.stdout.splitlines()
+            if line.startswith("commit ")
+        ),
+        "unknown",
+    )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--vramscope", default="vramscope")
     parser.add_argument("--environments", default="build/accuracy", metavar="FOLDER")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only rows whose title or name contains TEXT")
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="only rows whose title or name contains TEXT"
+    )
     parser.add_argument("--list", action="store_true", help="only print the names of the rows")
-    parser.add_argument("--results", metavar="F.json", help="write the figures to this file; rows that it already contains are not run again")
+    parser.add_argument(
+        "--results",
+        metavar="F.json",
+        help="write the figures to this file; rows that it already contains are not run again",
+    )
     parser.add_argument("--table", action="store_true", help="only print the figures of --results")
     arguments = parser.parse_args()
     results = {}
     if arguments.results and os.path.exists(arguments.results):
         results = json.loads(pathlib.Path(arguments.results).read_text())
-    rows = [row for row in load_rows() if arguments.only.lower() in (row["title"] + ": " + row["name"]).lower()]
+    rows = [
+        row
+        for row in load_rows()
+        if arguments.only.lower() in (row["title"] + ": " + row["name"]).lower()
+    ]
     if arguments.table:
         print("\n".join(table(rows, results)))
         return 0
@@ -167,14 +224,25 @@ def main():
     for row in rows:
         if row["name"] in results and results[row["name"]]["planned"] is not None:
             continue
-        planned, seconds, problem = plan(arguments.vramscope, environments.python(row["environment"]), row)
-        results[row["name"]] = {"planned": planned, "seconds": round(seconds, 1), "problem": problem, "commit": commit}
+        planned, seconds, problem = plan(
+            arguments.vramscope, environments.python(row["environment"]), row
+        )
+        results[row["name"]] = {
+            "planned": planned,
+            "seconds": round(seconds, 1),
+            "problem": problem,
+            "commit": commit,
+        }
         if planned is None:
             failed = True
             print(f"{row['name']}: {problem}", file=sys.stderr, flush=True)
         else:
-            print(f"{row['name']:56} measured {row['measured']:>15,}  planned {planned:>15,}  {error_of(row, planned) * 100:+.4f} %"
-                  f"  {seconds:.0f} s", flush=True)
+            print(
+                f"{row['name']:56} measured {row['measured']:>15,}  planned {planned:>15,}  "
+                f"{error_of(row, planned) * 100:+.4f} %"
+                f"  {seconds:.0f} s",
+                flush=True,
+            )
         if arguments.results:
             pathlib.Path(arguments.results).write_text(json.dumps(results, indent=1) + "\n")
     return 1 if failed else 0

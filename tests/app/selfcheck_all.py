@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Runs `vramscope selfcheck` for folders of recordings, and counts the comparisons and the differences.
+"""Runs `vramscope selfcheck` for folders of recordings, and counts the comparisons and the
+differences.
 
     python3 tests/app/selfcheck_all.py build/release/bin/vramscope --results F.json NAME=FOLDER ...
 
-NAME is the name of the folder in docs/results/selfcheck.md (tests/results.py). Figures of earlier runs are
-kept, except for folders that are named again. The exit status is 1 if a figure differs."""
+NAME is the name of the folder in docs/results/selfcheck.md (tests/results.py). Figures of earlier
+runs are kept, except for folders that are named again. The exit status is 1 if a figure differs."""
 
 import argparse
 import json
@@ -54,7 +55,9 @@ def main():
         comparisons = sum(f.get("comparisons", 0) for f in found.values())
         failed = [p for p, f in found.items() if f.get("failed")]
         refused = [p for p, f in found.items() if "refused" in f]
-        said = f"{len(found)} files, {comparisons:,} comparisons, differ {failed}, refused {refused}"
+        said = (
+            f"{len(found)} files, {comparisons:,} comparisons, differ {failed}, refused {refused}"
+        )
         print(f"{name}: {said}", flush=True)
         arguments.results.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
     return 1 if any(f.get("failed") for k in kept.values() for f in k["files"].values()) else 0

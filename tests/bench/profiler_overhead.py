@@ -1,7 +1,7 @@
 """Measures the cost of recording a training step, and that of torch.profiler on the same step, on
 the emulated platform or on a real GPU.
 
-    python3 profiler_overhead.py --vramscope V --python P [--rounds 5] [--steps 40] [--real]     # a table
+    python3 profiler_overhead.py --vramscope V --python P [--rounds 5] [--steps 40] [--real]
 
 Each variant is a separate process. Every round runs all variants one after the other, so that other
 load on the computer affects them equally. A step's cost is the CPU time of all threads from the
@@ -33,6 +33,7 @@ OURS = ("history", "activities", "record", "plan")
 
 def step_program(way, steps):
     import torch
+
     layers = [torch.nn.TransformerEncoderLayer(256, 4, 512, batch_first=True) for _ in range(12)]
     model = torch.nn.Sequential(*layers).cuda()
     optimizer = torch.optim.AdamW(model.parameters())
@@ -49,6 +50,7 @@ def step_program(way, steps):
     profiled = None
     if way.startswith("profiler"):
         from torch.profiler import ProfilerActivity, profile
+
         kinds = [ProfilerActivity.CUDA] + ([] if way == "profiler_cuda" else [ProfilerActivity.CPU])
         more = way == "profiler_memory"
         for _ in range(2):  # the first call prepares data that are kept for later calls
@@ -65,7 +67,14 @@ def step_program(way, steps):
             step()
         torch.cuda.synchronize()
     ended = time.process_time(), time.perf_counter()
-    print(json.dumps({"processor_ms": (ended[0] - begun[0]) / steps * 1e3, "clock_ms": (ended[1] - begun[1]) / steps * 1e3}))
+    print(
+        json.dumps(
+            {
+                "processor_ms": (ended[0] - begun[0]) / steps * 1e3,
+                "clock_ms": (ended[1] - begun[1]) / steps * 1e3,
+            }
+        )
+    )
 
 
 def environment_of(arguments, way, folder):
@@ -77,8 +86,23 @@ def environment_of(arguments, way, folder):
         if way in OURS:
             sys.exit("--real: run this program under `vramscope record` by hand")
         return told
-    seen = subprocess.run([arguments.vramscope, "plan", "--device", "h100-sxm", "--steps", "0", "--keep", output, "--", "env", "-0"],
-                          capture_output=True, timeout=60)
+    seen = subprocess.run(
+        [
+            arguments.vramscope,
+            "plan",
+            "--device",
+            "h100-sxm",
+            "--steps",
+            "0",
+            "--keep",
+            output,
+            "--",
+            "env",
+            "-0",
+        ],
+        capture_output=True,
+        timeout=60,
+    )
     told = dict(line.split("=", 1) for line in seen.stdout.decode().split("\0") if "=" in line)
     if "LD_AUDIT" not in told:
         sys.exit(seen.stderr.decode())
@@ -93,14 +117,30 @@ def environment_of(arguments, way, folder):
     if way in ("history", "activities"):
         told["VRAMSCOPE_PROGRAM_HOOKS"] = "none"
     if way in ("history", "activities", "record"):
-        for name in ("NVTX_INJECTION64_PATH", "VRAMSCOPE_PROGRAM_OPERATORS", "VRAMSCOPE_PROGRAM_EMULATED"):
+        for name in (
+            "NVTX_INJECTION64_PATH",
+            "VRAMSCOPE_PROGRAM_OPERATORS",
+            "VRAMSCOPE_PROGRAM_EMULATED",
+        ):
             told.pop(name, None)
     return told
 
 
 def measured(arguments, way, folder):
-    done = subprocess.run([arguments.python, os.path.abspath(__file__), "--way", way, "--steps", str(arguments.steps)],
-                          env=environment_of(arguments, way, folder), capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        [
+            arguments.python,
+            os.path.abspath(__file__),
+            "--way",
+            way,
+            "--steps",
+            str(arguments.steps),
+        ],
+        env=environment_of(arguments, way, folder),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
     lines = [line for line in done.stdout.splitlines() if line.startswith('{"processor_ms"')]
     if not lines:
         sys.exit(f"{way}: {done.stderr.strip()[-2000:]}")
@@ -108,7 +148,9 @@ def measured(arguments, way, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--vramscope", default="vramscope")
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--rounds", type=int, default=5)
@@ -124,11 +166,20 @@ def main():
         for way in runs:
             with tempfile.TemporaryDirectory() as folder:
                 runs[way].append(measured(arguments, way, folder))
-            print(f"round {number + 1}: {way} {runs[way][-1]['processor_ms']:.2f} ms", file=sys.stderr, flush=True)
+            print(
+                f"round {number + 1}: {way} {runs[way][-1]['processor_ms']:.2f} ms",
+                file=sys.stderr,
+                flush=True,
+            )
     plain = [run["processor_ms"] for run in runs["plain"]]
-    print("| | CPU ms per step | wall-clock ms | difference from plain | relative to torch.profiler |")
+    print(
+        "| | CPU ms per step | wall-clock ms | difference from plain | relative to torch.profiler |"
+    )
     print("|---|---|---|---|---|")
-    more = {way: statistics.median(run["processor_ms"] - base for run, base in zip(runs[way], plain)) for way in runs}
+    more = {
+        way: statistics.median(run["processor_ms"] - base for run, base in zip(runs[way], plain))
+        for way in runs
+    }
     for way, all_runs in runs.items():
         processor = statistics.median(run["processor_ms"] for run in all_runs)
         clock = statistics.median(run["clock_ms"] for run in all_runs)

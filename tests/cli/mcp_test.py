@@ -1,8 +1,10 @@
-"""Tests `vramscope mcp` with a small client of the Model Context Protocol: its responses, the requests
-that it refuses, that standard output contains only messages, and that a client can cancel requests.
+"""Tests `vramscope mcp` with a small client of the Model Context Protocol: its responses, the
+requests that it refuses, that standard output contains only messages, and that a client can cancel
+requests.
 
     python3 mcp_test.py VRAMSCOPE
 """
+
 import json
 import os
 import pickle
@@ -30,19 +32,53 @@ def snapshot(blocks):
     for number, mib in enumerate(blocks):
         size = mib * MIB
         for action in ("segment_alloc", "alloc"):
-            trace.append({"action": action, "addr": at, "size": size, "stream": 0, "time_us": 1000 + number,
-                          "frames": [{"filename": "train.py", "line": number + 1, "name": "forward"}]})
-        segments.append({"device": 0, "address": at, "total_size": size, "allocated_size": size, "active_size": size, "requested_size": size,
-                         "stream": 0, "segment_type": "large", "segment_pool_id": (0, 0), "is_expandable": False, "frames": [],
-                         "blocks": [{"address": at, "size": size, "requested_size": size, "state": "active_allocated", "frames": []}]})
+            trace.append(
+                {
+                    "action": action,
+                    "addr": at,
+                    "size": size,
+                    "stream": 0,
+                    "time_us": 1000 + number,
+                    "frames": [{"filename": "train.py", "line": number + 1, "name": "forward"}],
+                }
+            )
+        segments.append(
+            {
+                "device": 0,
+                "address": at,
+                "total_size": size,
+                "allocated_size": size,
+                "active_size": size,
+                "requested_size": size,
+                "stream": 0,
+                "segment_type": "large",
+                "segment_pool_id": (0, 0),
+                "is_expandable": False,
+                "frames": [],
+                "blocks": [
+                    {
+                        "address": at,
+                        "size": size,
+                        "requested_size": size,
+                        "state": "active_allocated",
+                        "frames": [],
+                    }
+                ],
+            }
+        )
         at += 64 * MIB
     return {"segments": segments, "device_traces": [trace], "allocator_settings": {}}
 
 
 class Client:
     def __init__(self, *options, **environment):
-        self.process = subprocess.Popen([VRAMSCOPE, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        env={**os.environ, **environment})
+        self.process = subprocess.Popen(
+            [VRAMSCOPE, "mcp", *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **environment},
+        )
         self.lines = queue.Queue()
         self.number = 0
         threading.Thread(target=self._read, daemon=True).start()
@@ -79,7 +115,12 @@ class Client:
                 return answer
 
     def initialize(self, version="2025-06-18"):
-        answer = self.ask("initialize", protocolVersion=version, capabilities={}, clientInfo={"name": "test", "version": "1"})
+        answer = self.ask(
+            "initialize",
+            protocolVersion=version,
+            capabilities={},
+            clientInfo={"name": "test", "version": "1"},
+        )
         self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
         return answer["result"]
 
@@ -130,7 +171,12 @@ class Mcp(unittest.TestCase):
     # --- the protocol ---
 
     def test_versions_are_negotiated(self):
-        for wanted, given in (("2025-06-18", "2025-06-18"), ("2024-11-05", "2024-11-05"), ("2025-03-26", "2025-03-26"), ("1999-01-01", "2025-11-25")):
+        for wanted, given in (
+            ("2025-06-18", "2025-06-18"),
+            ("2024-11-05", "2024-11-05"),
+            ("2025-03-26", "2025-03-26"),
+            ("1999-01-01", "2025-11-25"),
+        ):
             client = Client()
             self.addCleanup(client.close)
             result = client.initialize(wanted)
@@ -149,7 +195,21 @@ class Mcp(unittest.TestCase):
 
     def test_tools_have_schemas(self):
         tools = {tool["name"]: tool for tool in self.client().ask("tools/list")["result"]["tools"]}
-        self.assertEqual(set(tools), {"open", "plan", "peak", "explain", "diff", "check", "fit", "estimate", "devices", "show"})
+        self.assertEqual(
+            set(tools),
+            {
+                "open",
+                "plan",
+                "peak",
+                "explain",
+                "diff",
+                "check",
+                "fit",
+                "estimate",
+                "devices",
+                "show",
+            },
+        )
         for tool in tools.values():
             self.assertTrue(tool["description"])
             schema = tool["inputSchema"]
@@ -162,12 +222,23 @@ class Mcp(unittest.TestCase):
 
     def test_errors_are_those_of_json_rpc(self):
         client = self.client()
-        for line, code in ((b"not json\n", -32700), (b"[]\n", -32600), (b"7\n", -32600), (b'{"jsonrpc":"1.0","id":1,"method":"ping"}\n', -32600),
-                           (b'{"jsonrpc":"2.0","id":{},"method":"ping"}\n', -32600), (b'{"jsonrpc":"2.0","id":1}\n', -32600),
-                           (b'{"jsonrpc":"2.0","id":1,"method":7}\n', -32600), (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}\n', -32602),
-                           (b'{"jsonrpc":"2.0","id":1,"method":"nothing/such"}\n', -32601), (b"\xff\xfe\n", -32700),
-                           (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}\n', -32602),
-                           (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"peak","arguments":7}}\n', -32602)):
+        for line, code in (
+            (b"not json\n", -32700),
+            (b"[]\n", -32600),
+            (b"7\n", -32600),
+            (b'{"jsonrpc":"1.0","id":1,"method":"ping"}\n', -32600),
+            (b'{"jsonrpc":"2.0","id":{},"method":"ping"}\n', -32600),
+            (b'{"jsonrpc":"2.0","id":1}\n', -32600),
+            (b'{"jsonrpc":"2.0","id":1,"method":7}\n', -32600),
+            (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}\n', -32602),
+            (b'{"jsonrpc":"2.0","id":1,"method":"nothing/such"}\n', -32601),
+            (b"\xff\xfe\n", -32700),
+            (b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"rm"}}\n', -32602),
+            (
+                b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"peak","arguments":7}}\n',
+                -32602,
+            ),
+        ):
             client.write(line)
             self.assertEqual(client.receive()["error"]["code"], code, line)
         self.assertEqual(client.ask("ping")["result"], {})
@@ -176,7 +247,12 @@ class Mcp(unittest.TestCase):
         client = self.client()
         client.write(b'{"jsonrpc":"2.0","id":1,"method":"' + b"x" * (5 << 20) + b'"}\n')
         self.assertIn("bytes", client.receive()["error"]["message"])
-        client.write(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b"[" * 100000 + b"]" * 100000 + b"}\n")
+        client.write(
+            b'{"jsonrpc":"2.0","id":1,"method":"ping","params":'
+            + b"[" * 100000
+            + b"]" * 100000
+            + b"}\n"
+        )
         self.assertIn("deep", client.receive()["error"]["message"])
         client.write(b"[" * 1000000 + b"\n")
         self.assertIn("error", client.receive())
@@ -186,22 +262,35 @@ class Mcp(unittest.TestCase):
         client = self.client()
         line = b'{"jsonrpc":"2.0","id":"x","method":"ping"}\r\n'
         for at in range(len(line)):
-            client.write(line[at:at + 1])
+            client.write(line[at : at + 1])
         self.assertEqual(client.receive(), {"jsonrpc": "2.0", "id": "x", "result": {}})
         client.write(b"\n  \n" + line + line)
         self.assertEqual([client.receive()["id"] for _ in range(2)], ["x", "x"])
 
     def test_notifications_and_answers_are_not_answered(self):
         client = self.client()
-        for message in ({"method": "notifications/unknown"}, {"method": "ping"}, {"id": 3, "result": {}}, {"id": 4, "error": {"code": 1, "message": ""}},
-                        {"method": "notifications/cancelled", "params": {"requestId": 99}}, {"method": "notifications/cancelled"}):
+        for message in (
+            {"method": "notifications/unknown"},
+            {"method": "ping"},
+            {"id": 3, "result": {}},
+            {"id": 4, "error": {"code": 1, "message": ""}},
+            {"method": "notifications/cancelled", "params": {"requestId": 99}},
+            {"method": "notifications/cancelled"},
+        ):
             client.send({"jsonrpc": "2.0", **message})
-        self.assertEqual(client.ask("ping")["result"], {})  # the next response belongs to this request
+        # the next response belongs to this request
+        self.assertEqual(client.ask("ping")["result"], {})
 
     def test_a_batch_has_one_response(self):
         client = self.client(version="2025-03-26")
-        client.send([{"jsonrpc": "2.0", "id": 1, "method": "ping"}, {"jsonrpc": "2.0", "method": "notifications/unknown"},
-                     {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}, 7])
+        client.send(
+            [
+                {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+                {"jsonrpc": "2.0", "method": "notifications/unknown"},
+                {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+                7,
+            ]
+        )
         answers = client.receive()
         self.assertEqual(sorted((answer["id"] or 0) for answer in answers), [0, 1, 2])
 
@@ -220,15 +309,29 @@ class Mcp(unittest.TestCase):
         peak = client.call("peak", file=self.file, by="stack")["structuredContent"]
         self.assertEqual(peak["allocated"], 32 * MIB)
         self.assertIn("train.py:2", peak["groups"][0]["name"])
-        self.assertIn("fragmentation", client.call("explain", file=self.file, page="fragmentation")["structuredContent"])
-        self.assertEqual(len(client.call("explain", file=self.file, page="segments")["structuredContent"]["segments"]), 2)
+        self.assertIn(
+            "fragmentation",
+            client.call("explain", file=self.file, page="fragmentation")["structuredContent"],
+        )
+        self.assertEqual(
+            len(
+                client.call("explain", file=self.file, page="segments")["structuredContent"][
+                    "segments"
+                ]
+            ),
+            2,
+        )
         check = client.call("check", file=self.file, budget="1MiB")
         self.assertFalse(check["isError"])  # exceeding the budget is a result, not an error
         self.assertFalse(check["structuredContent"]["within_budget"])
 
     def test_the_command_line_has_the_same_figures(self):
         ours = self.client().call("peak", file=self.file)["structuredContent"]
-        theirs = json.loads(subprocess.run([VRAMSCOPE, "peak", self.file, "--json"], capture_output=True, check=True).stdout)
+        theirs = json.loads(
+            subprocess.run(
+                [VRAMSCOPE, "peak", self.file, "--json"], capture_output=True, check=True
+            ).stdout
+        )
         self.assertEqual(ours, theirs)
 
     def test_files_are_compared(self):
@@ -238,13 +341,19 @@ class Mcp(unittest.TestCase):
 
     def test_a_rewritten_file_is_read_again(self):
         client = self.client()
-        self.assertEqual(client.call("peak", file=self.file)["structuredContent"]["allocated"], 32 * MIB)
+        self.assertEqual(
+            client.call("peak", file=self.file)["structuredContent"]["allocated"], 32 * MIB
+        )
         self.write("a.pickle", [4, 4, 4])
-        self.assertEqual(client.call("peak", file=self.file)["structuredContent"]["allocated"], 12 * MIB)
+        self.assertEqual(
+            client.call("peak", file=self.file)["structuredContent"]["allocated"], 12 * MIB
+        )
 
     def test_devices_and_formulas(self):
         client = self.client()
-        devices = client.call("devices", family="ada", memory=">=20GiB")["structuredContent"]["devices"]
+        devices = client.call("devices", family="ada", memory=">=20GiB")["structuredContent"][
+            "devices"
+        ]
         self.assertIn("rtx-4090", [device["key"] for device in devices])
         self.assertNotIn("rtx-4070", [device["key"] for device in devices])
         estimate = client.call("estimate", preset="gpt2", settings={"batch": 2})
@@ -263,12 +372,21 @@ class Mcp(unittest.TestCase):
 
     def test_wrong_arguments_are_named(self):
         client = self.client()
-        for arguments, words in (({}, ["file"]), ({"file": 7}, ["file", "string"]), ({"file": self.file, "by": "colour"}, ["by", "module"]),
-                                 ({"file": self.file, "top": 0}, ["top", "1"]), ({"file": self.file, "top": 1 << 64}, ["top"]),
-                                 ({"file": self.file, "nothing": 1}, ["nothing", "file"]), ({"file": ""}, ["path"]),
-                                 ({"file": "a\0b"}, ["zero byte"]), ({"file": os.path.join(self.folder, "missing")}, ["missing"]),
-                                 ({"file": self.file, "at": "--help"}, ["--at"]), ({"file": "x" * 5000}, ["long"]),
-                                 ({"file": self.file, "at": ""}, ["--at", "empty"]), ({"file": self.file, "by": ""}, ["--by", "empty"])):
+        for arguments, words in (
+            ({}, ["file"]),
+            ({"file": 7}, ["file", "string"]),
+            ({"file": self.file, "by": "colour"}, ["by", "module"]),
+            ({"file": self.file, "top": 0}, ["top", "1"]),
+            ({"file": self.file, "top": 1 << 64}, ["top"]),
+            ({"file": self.file, "nothing": 1}, ["nothing", "file"]),
+            ({"file": ""}, ["path"]),
+            ({"file": "a\0b"}, ["zero byte"]),
+            ({"file": os.path.join(self.folder, "missing")}, ["missing"]),
+            ({"file": self.file, "at": "--help"}, ["--at"]),
+            ({"file": "x" * 5000}, ["long"]),
+            ({"file": self.file, "at": ""}, ["--at", "empty"]),
+            ({"file": self.file, "by": ""}, ["--by", "empty"]),
+        ):
             self.refused(client.call("peak", **arguments), *words)
         self.refused(client.call("plan", preset="gpt2", device=""), "--device", "empty")
         # An empty value of this argument is valid: it means PyTorch's default settings.
@@ -291,7 +409,10 @@ class Mcp(unittest.TestCase):
             self.refused(client.call("open", file=path), "--folder")
 
     def test_programs_are_planned_where_that_is_allowed_alone(self):
-        self.refused(self.client().call("plan", program=["touch", os.path.join(self.folder, "made")]), "--programs")
+        self.refused(
+            self.client().call("plan", program=["touch", os.path.join(self.folder, "made")]),
+            "--programs",
+        )
         self.assertFalse(os.path.exists(os.path.join(self.folder, "made")))
         self.refused(self.client("--programs").call("plan", program=["true"]), "torch")
 
@@ -303,12 +424,19 @@ class Mcp(unittest.TestCase):
 
     def fake(self, *options):
         """Returns a client that runs programs with tests/emulated/fake_torch in place of torch."""
-        return self.client("--programs", *options, PYTHONPATH=os.path.join(HERE, "..", "emulated", "fake_torch"), VRAMSCOPE_PROGRAM_HOOKS="none",
-                           PYTHONDONTWRITEBYTECODE="1")
+        return self.client(
+            "--programs",
+            *options,
+            PYTHONPATH=os.path.join(HERE, "..", "emulated", "fake_torch"),
+            VRAMSCOPE_PROGRAM_HOOKS="none",
+            PYTHONDONTWRITEBYTECODE="1",
+        )
 
     def test_other_tools_read_the_trace_of_a_plan(self):
         client = self.fake()
-        command = self.program("import torch\nprint('{\"jsonrpc\": \"2.0\"}', flush=True)\ntorch.allocate(8 << 20)\n")
+        command = self.program(
+            'import torch\nprint(\'{"jsonrpc": "2.0"}\', flush=True)\ntorch.allocate(8 << 20)\n'
+        )
         plan = client.call("plan", program=command, device="h100-sxm")
         self.assertFalse(plan["isError"], plan)
         answer = plan["structuredContent"]
@@ -320,30 +448,61 @@ class Mcp(unittest.TestCase):
 
     def test_a_trace_is_kept_and_no_file_overwritten(self):
         client = self.fake()
-        command, kept = self.program("import torch\ntorch.allocate(8 << 20)\n"), os.path.join(self.folder, "kept.trace")
-        self.assertEqual(client.call("plan", program=command, save_as=kept)["structuredContent"]["trace"], kept)
+        command, kept = (
+            self.program("import torch\ntorch.allocate(8 << 20)\n"),
+            os.path.join(self.folder, "kept.trace"),
+        )
+        self.assertEqual(
+            client.call("plan", program=command, save_as=kept)["structuredContent"]["trace"], kept
+        )
         self.refused(client.call("plan", program=command, save_as=kept), "exists")
 
     def test_a_program_runs_in_a_folder(self):
         client = self.fake()
-        plan = client.call("plan", program=[sys.executable, "train.py"], folder=os.path.dirname(self.program("import torch\ntorch.allocate(8 << 20)\n")[1]))
+        plan = client.call(
+            "plan",
+            program=[sys.executable, "train.py"],
+            folder=os.path.dirname(self.program("import torch\ntorch.allocate(8 << 20)\n")[1]),
+        )
         self.assertFalse(plan["isError"], plan)
-        self.refused(client.call("plan", program=["true"], folder=os.path.join(self.folder, "missing")), "folder")
+        self.refused(
+            client.call("plan", program=["true"], folder=os.path.join(self.folder, "missing")),
+            "folder",
+        )
 
     def test_a_program_that_fails_says_why(self):
-        self.refused(self.fake().call("plan", program=self.program("import torch\ntorch.allocate(8 << 20)\nraise ValueError('no such batch')\n")),
-                     "no such batch")
+        self.refused(
+            self.fake().call(
+                "plan",
+                program=self.program(
+                    "import torch\ntorch.allocate(8 << 20)\nraise ValueError('no such batch')\n"
+                ),
+            ),
+            "no such batch",
+        )
 
     def test_a_plan_is_cancelled(self):
         client = self.fake()
-        number = client.begin("tools/call", name="plan", arguments={"program": self.program("import time\ntime.sleep(10000)\n")},
-                              _meta={"progressToken": "t"})
+        number = client.begin(
+            "tools/call",
+            name="plan",
+            arguments={"program": self.program("import time\ntime.sleep(10000)\n")},
+            _meta={"progressToken": "t"},
+        )
         progress = client.receive()  # the program is running
         self.assertEqual(progress["method"], "notifications/progress")
         self.assertEqual(progress["params"]["progressToken"], "t")
         waiting = client.begin("tools/call", name="devices", arguments={})
-        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": waiting}})
-        client.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}})
+        client.send(
+            {
+                "jsonrpc": "2.0",
+                "method": "notifications/cancelled",
+                "params": {"requestId": waiting},
+            }
+        )
+        client.send(
+            {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": number}}
+        )
         last = client.begin("ping")
         seen = []
         while not seen or seen[-1] != last:
@@ -355,13 +514,25 @@ class Mcp(unittest.TestCase):
     def test_when_the_client_disconnects_nothing_keeps_running(self):
         client = self.fake()
         mark = os.path.join(self.folder, "train.py")
-        client.begin("tools/call", name="plan", arguments={"program": self.program("import time\ntime.sleep(10000)\n")}, _meta={"progressToken": 1})
+        client.begin(
+            "tools/call",
+            name="plan",
+            arguments={"program": self.program("import time\ntime.sleep(10000)\n")},
+            _meta={"progressToken": 1},
+        )
         self.assertEqual(client.receive()["method"], "notifications/progress")
         self.assertEqual(client.close(), 0)
-        self.assertNotIn(mark, subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout)
+        self.assertNotIn(
+            mark, subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout
+        )
 
     def test_no_window_without_a_display(self):
-        self.refused(self.client(DISPLAY="", WAYLAND_DISPLAY="", QT_QPA_PLATFORM="").call("show", file=self.file), "display")
+        self.refused(
+            self.client(DISPLAY="", WAYLAND_DISPLAY="", QT_QPA_PLATFORM="").call(
+                "show", file=self.file
+            ),
+            "display",
+        )
 
     def test_when_ended_by_a_signal_it_prints_nothing(self):
         client = self.client()

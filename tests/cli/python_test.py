@@ -3,6 +3,7 @@ window.
 
     python3 python_test.py VRAMSCOPE
 """
+
 import importlib.util
 import json
 import os
@@ -39,12 +40,25 @@ class Package(unittest.TestCase):
         return os.path.join(self.folder, name)
 
     def python(self, code, **environment):
-        return subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1", **environment},
-                              capture_output=True, text=True, timeout=240)
+        return subprocess.run(
+            [sys.executable, "-c", code],
+            env={
+                **os.environ,
+                "PYTHONPATH": PACKAGE,
+                "PYTHONDONTWRITEBYTECODE": "1",
+                **environment,
+            },
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
 
     def test_importing_it_imports_nothing_else(self):
-        code = ("import sys, typing\nbefore = set(sys.modules)\nimport vramscope\nprint(sorted(set(sys.modules) - before), "
-                "vramscope.__all__ == [n for n in vramscope.__all__ if n in dir(vramscope)])")
+        code = (
+            "import sys, typing\nbefore = set(sys.modules)\nimport "
+            "vramscope\nprint(sorted(set(sys.modules) - before), "
+            "vramscope.__all__ == [n for n in vramscope.__all__ if n in dir(vramscope)])"
+        )
         self.assertEqual(self.python(code).stdout, "['vramscope'] True\n")
 
     def test_every_offered_version_exists(self):
@@ -106,14 +120,25 @@ class Package(unittest.TestCase):
         path = self.path("train.py")
         with open(path, "w") as file:
             file.write(program)
-        for name, value in (("PYTHONPATH", os.path.join(HERE, "..", "emulated", "fake_torch")), ("VRAMSCOPE_PROGRAM_HOOKS", "none")):
+        for name, value in (
+            ("PYTHONPATH", os.path.join(HERE, "..", "emulated", "fake_torch")),
+            ("VRAMSCOPE_PROGRAM_HOOKS", "none"),
+        ):
             before = os.environ.get(name)
             os.environ[name] = value
-            self.addCleanup(lambda name=name, before=before: os.environ.update({name: before}) if before is not None else os.environ.pop(name))
+            self.addCleanup(
+                lambda name=name, before=before: (
+                    os.environ.update({name: before})
+                    if before is not None
+                    else os.environ.pop(name)
+                )
+            )
         return [path, "--batch", "8"]
 
     def test_a_plan(self):
-        command = self.fake("import sys, torch\nassert sys.argv[1:] == ['--batch', '8']\ntorch.allocate(64 << 20)\n")
+        command = self.fake(
+            "import sys, torch\nassert sys.argv[1:] == ['--batch', '8']\ntorch.allocate(64 << 20)\n"
+        )
         plan = vramscope.plan(command, device="h100-sxm", options=["--no-activities"])
         self.assertEqual(plan.peak_allocated, 64 * MIB)
         self.assertTrue(plan.fits)
@@ -127,7 +152,11 @@ class Package(unittest.TestCase):
 
     def test_a_failed_plan_keeps_its_data(self):
         with self.assertRaisesRegex(vramscope.VramscopeError, "no such batch") as caught:
-            vramscope.plan(self.fake("import torch\ntorch.allocate(64 << 20)\nraise ValueError('no such batch')\n"))
+            vramscope.plan(
+                self.fake(
+                    "import torch\ntorch.allocate(64 << 20)\nraise ValueError('no such batch')\n"
+                )
+            )
         self.assertEqual(caught.exception.result.peak_allocated, 64 * MIB)
         with self.assertRaisesRegex(vramscope.VramscopeError, "torch") as caught:
             vramscope.plan(self.fake("print('nothing trains')\n"))
@@ -152,24 +181,39 @@ class Package(unittest.TestCase):
         """Starts a script in place of the window. The script writes its arguments to a file."""
         stand_in, told = self.path("window"), self.path("told")
         with open(stand_in, "w") as file:
-            file.write("#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%s.part'\nmv '%s.part' '%s'\nexec sleep 1000\n" % (told, told, told))
+            file.write(
+                "#!/bin/sh\nprintf '%%s\\n' \"$@\" > '%s.part'\nmv '%s.part' '%s'\nexec sleep "
+                "1000\n" % (told, told, told)
+            )
         os.chmod(stand_in, 0o755)
-        code = ("import os, sys, time, vramscope\nwindow = vramscope.show(%r, {'segments': [], 'device_traces': []})\n"
-                "while not os.path.exists(%r): time.sleep(0.01)\nassert window.running\nprint(open(%r).read().split()[0])\n"
-                "window.close()\nprint(window.running)" % (self.file, told, told))
-        answer = self.python(code, VRAMSCOPE=stand_in, QT_QPA_PLATFORM="offscreen", TMPDIR=self.folder)
+        code = (
+            "import os, sys, time, vramscope\nwindow = vramscope.show(%r, {'segments': [], "
+            "'device_traces': []})\n"
+            "while not os.path.exists(%r): time.sleep(0.01)\nassert "
+            "window.running\nprint(open(%r).read().split()[0])\n"
+            "window.close()\nprint(window.running)" % (self.file, told, told)
+        )
+        answer = self.python(
+            code, VRAMSCOPE=stand_in, QT_QPA_PLATFORM="offscreen", TMPDIR=self.folder
+        )
         self.assertEqual(answer.stdout.split(), [self.file, "False"], answer.stderr)
 
     @unittest.skipUnless(importlib.util.find_spec("IPython"), "no IPython")
     def test_a_cell(self):
         command = self.fake("")
         del command
-        code = ("from IPython.core.interactiveshell import InteractiveShell\nfrom IPython.utils.capture import capture_output\n"
-                "shell = InteractiveShell.instance()\nshell.run_cell('%load_ext vramscope')\n"
-                "with capture_output() as seen:\n"
-                "    shell.run_cell('%%vramscope --plan --budget 100MiB\\nimport torch\\ntorch.allocate(64 << 20)\\n')\n"
-                "print(seen.stderr)\nprint(seen.outputs[0]._repr_html_())\n")
-        answer = self.python(code, PYTHONPATH=PACKAGE + os.pathsep + os.environ["PYTHONPATH"], IPYTHONDIR=self.folder)
+        code = (
+            "from IPython.core.interactiveshell import InteractiveShell\nfrom "
+            "IPython.utils.capture import capture_output\n"
+            "shell = InteractiveShell.instance()\nshell.run_cell('%load_ext vramscope')\n"
+            "with capture_output() as seen:\n"
+            "    shell.run_cell('%%vramscope --plan --budget 100MiB\\nimport "
+            "torch\\ntorch.allocate(64 << 20)\\n')\n"
+            "print(seen.stderr)\nprint(seen.outputs[0]._repr_html_())\n"
+        )
+        answer = self.python(
+            code, PYTHONPATH=PACKAGE + os.pathsep + os.environ["PYTHONPATH"], IPYTHONDIR=self.folder
+        )
         self.assertIn("<svg", answer.stdout, answer.stderr + answer.stdout)
         self.assertIn("Over the budget", answer.stdout)
 

@@ -3,6 +3,7 @@ that write to paths that they did not get.
 
     setUpModule = working_folder.enter
 """
+
 import os
 import shutil
 import tempfile

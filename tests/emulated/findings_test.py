@@ -6,6 +6,7 @@ finding of this case must not be reported.
 
 All cases run in forks of one process that has imported torch. `plan --watch` starts this process.
 """
+
 import json
 import os
 import re
@@ -19,10 +20,35 @@ from torch_program import ENVIRONMENT, HERE, PYTHON, TORCH, VRAMSCOPE, Program, 
 
 PROGRAM = os.path.join(HERE, "programs", "findings.py")
 # Each case of programs/findings.py is named after the finding that it tests.
-CASES = ("leak", "retained-graph", "kept-from-before", "old-gradients", "outputs-held", "second-weights", "held-since-setup", "resident-inputs",
-         "no-grad", "eval-graph", "eval-peak", "load-peak", "logits-copies", "autocast-weights", "optimizer-temporaries", "gradient-copies",
-         "attention-scores", "checkpointing-without-effect", "frozen-32-bits", "large-buffers", "workspaces", "no-gradient", "made-in-first-step", "dtype-copies", "uneven-steps", "other-streams",
-         *(("kv-cache",) if has("transformers") else ()))
+CASES = (
+    "leak",
+    "retained-graph",
+    "kept-from-before",
+    "old-gradients",
+    "outputs-held",
+    "second-weights",
+    "held-since-setup",
+    "resident-inputs",
+    "no-grad",
+    "eval-graph",
+    "eval-peak",
+    "load-peak",
+    "logits-copies",
+    "autocast-weights",
+    "optimizer-temporaries",
+    "gradient-copies",
+    "attention-scores",
+    "checkpointing-without-effect",
+    "frozen-32-bits",
+    "large-buffers",
+    "workspaces",
+    "no-gradient",
+    "made-in-first-step",
+    "dtype-copies",
+    "uneven-steps",
+    "other-streams",
+    *(("kv-cache",) if has("transformers") else ()),
+)
 RULES = os.path.join(HERE, "../../profiler/explain/findings.cpp")
 WAIT_S = 300
 
@@ -31,11 +57,18 @@ class Findings(Program):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
-        cls.watch = subprocess.Popen([VRAMSCOPE, "plan", "--watch", "--", PYTHON, PROGRAM, "retained-graph"],
-                                     env={**ENVIRONMENT, "TMPDIR": cls.scratch.name}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        cls.watch = subprocess.Popen(
+            [VRAMSCOPE, "plan", "--watch", "--", PYTHON, PROGRAM, "retained-graph"],
+            env={**ENVIRONMENT, "TMPDIR": cls.scratch.name},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         cls.socket, end = None, time.monotonic() + WAIT_S
         while cls.socket is None and time.monotonic() < end and cls.watch.poll() is None:
-            paths = [os.path.join(cls.scratch.name, name, "server", "socket") for name in os.listdir(cls.scratch.name)]
+            paths = [
+                os.path.join(cls.scratch.name, name, "server", "socket")
+                for name in os.listdir(cls.scratch.name)
+            ]
             cls.socket = next((path for path in paths if os.path.exists(path)), None)
             time.sleep(0.1)
 
@@ -47,9 +80,20 @@ class Findings(Program):
 
     def findings(self, case, *options):
         trace = self.path("plan.trace")
-        self.plan("findings.py", case, *options, options=("--warm", self.socket, "--steps", "5", "-o", trace), TMPDIR=self.scratch.name)
-        explained = subprocess.run([VRAMSCOPE, "explain", trace, "--page", "findings", "--json"], env=ENVIRONMENT, check=True,
-                                   capture_output=True, timeout=300)
+        self.plan(
+            "findings.py",
+            case,
+            *options,
+            options=("--warm", self.socket, "--steps", "5", "-o", trace),
+            TMPDIR=self.scratch.name,
+        )
+        explained = subprocess.run(
+            [VRAMSCOPE, "explain", trace, "--page", "findings", "--json"],
+            env=ENVIRONMENT,
+            check=True,
+            capture_output=True,
+            timeout=300,
+        )
         os.remove(trace)
         return json.loads(explained.stdout)["findings"]
 
@@ -68,7 +112,9 @@ class Findings(Program):
                 self.assertTrue(wrong[case]["text"] and wrong[case]["remedy"])
                 ranked = [finding["bytes"] for finding in wrong.values()]
                 self.assertEqual(ranked, sorted(ranked, reverse=True))
-                self.assertNotIn(case, [finding["id"] for finding in self.findings(case, "--right")])
+                self.assertNotIn(
+                    case, [finding["id"] for finding in self.findings(case, "--right")]
+                )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Python's hooks report host work to the platform (emulated/python/vramscope/host.py).
 
-    host_test.py FOLDER     FOLDER contains the platform's libraries"""
+host_test.py FOLDER     FOLDER contains the platform's libraries"""
+
 import ctypes
 import json
 import os
@@ -13,22 +14,30 @@ import unittest
 FOLDER = sys.argv.pop(1)
 OUTPUT = tempfile.TemporaryDirectory()
 os.environ["VRAMSCOPE_EMULATED_OUTPUT"] = OUTPUT.name  # before the platform exists
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "emulated", "python"))
+sys.path.insert(
+    0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "emulated", "python")
+)
 from vramscope import host  # noqa: E402
 
 
 def optimizer(trained, frozen=0, state=0):
     """Returns an optimizer with these numbers of trained and frozen parameters, and with `state`
     state tensors for each trained parameter."""
-    parameters = [types.SimpleNamespace(requires_grad=number < trained) for number in range(trained + frozen)]
-    return types.SimpleNamespace(param_groups=[{"params": parameters}],
-                                 state={number: dict.fromkeys(range(state)) for number in range(trained)})
+    parameters = [
+        types.SimpleNamespace(requires_grad=number < trained) for number in range(trained + frozen)
+    ]
+    return types.SimpleNamespace(
+        param_groups=[{"params": parameters}],
+        state={number: dict.fromkeys(range(state)) for number in range(trained)},
+    )
 
 
 class Host(unittest.TestCase):
     def setUp(self):
         self.host = host.Platform(FOLDER)
-        self.now = ctypes.CDLL(os.path.join(FOLDER, "libvramscope-emulated.so")).vramscope_emulated_now_ns
+        self.now = ctypes.CDLL(
+            os.path.join(FOLDER, "libvramscope-emulated.so")
+        ).vramscope_emulated_now_ns
         self.now.restype = ctypes.c_uint64
 
     def takes(self, function, *arguments):
@@ -57,7 +66,10 @@ class Host(unittest.TestCase):
         self.assertEqual(loop.runs(host.PYTHON), host.ENGINE)
 
     def test_the_time_of_zero_grad_depends_on_the_parameters(self):
-        self.assertGreater(self.takes(self.host.gradients_cleared, optimizer(100)), self.takes(self.host.gradients_cleared, optimizer(10)))
+        self.assertGreater(
+            self.takes(self.host.gradients_cleared, optimizer(100)),
+            self.takes(self.host.gradients_cleared, optimizer(10)),
+        )
 
     def test_optimizer_state_that_is_not_a_dictionary_is_ignored(self):
         odd = optimizer(1)
@@ -78,7 +90,11 @@ class Host(unittest.TestCase):
         self.host.runs(host.PYTHON)
         ctypes.CDLL(os.path.join(FOLDER, "libvramscope-emulated.so")).vramscope_emulated_flush()
         with open(os.path.join(OUTPUT.name, "platform-%d.json" % os.getpid())) as file:
-            texts = [assumption["what"] for assumption in json.load(file)["assumptions"] if assumption["where"] == "host times"]
+            texts = [
+                assumption["what"]
+                for assumption in json.load(file)["assumptions"]
+                if assumption["where"] == "host times"
+            ]
         self.assertEqual(len(texts), 1)
         self.assertIn("recorded on another computer", texts[0])
 
@@ -93,4 +109,5 @@ class Host(unittest.TestCase):
 if __name__ == "__main__":
     passed = unittest.main(exit=False).result.wasSuccessful()
     OUTPUT.cleanup()
-    os._exit(0 if passed else 1)  # without the exit handlers, in which the platform would write to the folder again
+    # without the exit handlers, in which the platform would write to the folder again
+    os._exit(0 if passed else 1)

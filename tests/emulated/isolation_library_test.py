@@ -6,6 +6,7 @@ LIBRARIES is the folder of the platform's libraries; STATIC_TLS is a library wit
 `isolation/ways.py` changes a folder in every known way. Afterwards, the folder's state and the
 system calls in strace's output show that no real file has changed.
 """
+
 import fcntl
 import os
 import shutil
@@ -22,7 +23,9 @@ import folder  # noqa: E402
 import writes  # noqa: E402
 
 LIBRARIES = os.path.abspath(sys.argv.pop(1))
-VRAMSCOPE, STATIC_TLS = (os.path.abspath(sys.argv.pop(1)) for _ in range(2)) if len(sys.argv) > 2 else (None, None)
+VRAMSCOPE, STATIC_TLS = (
+    (os.path.abspath(sys.argv.pop(1)) for _ in range(2)) if len(sys.argv) > 2 else (None, None)
+)
 ISOLATION = os.path.join(LIBRARIES, "libvramscope-isolation.so")
 AUDIT = os.path.join(LIBRARIES, "libvramscope-audit.so")
 WAYS = os.path.join(HERE, "isolation", "ways.py")
@@ -47,9 +50,18 @@ class Folder(unittest.TestCase):
         return os.path.join(self.base, *names)
 
     def environment(self, **more):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("VRAMSCOPE_", "LD_", "PYTHON"))}
-        environment.update(VRAMSCOPE_ISOLATION="copy", VRAMSCOPE_ISOLATION_CHANGES=self.changes, LD_PRELOAD=ISOLATION,
-                           LD_AUDIT=ISOLATION + ":" + AUDIT, PYTHONDONTWRITEBYTECODE="1")
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("VRAMSCOPE_", "LD_", "PYTHON"))
+        }
+        environment.update(
+            VRAMSCOPE_ISOLATION="copy",
+            VRAMSCOPE_ISOLATION_CHANGES=self.changes,
+            LD_PRELOAD=ISOLATION,
+            LD_AUDIT=ISOLATION + ":" + AUDIT,
+            PYTHONDONTWRITEBYTECODE="1",
+        )
         environment.update(more)
         return {name: value for name, value in environment.items() if value is not None}
 
@@ -59,7 +71,15 @@ class Folder(unittest.TestCase):
         if wrapped:  # strace and other wrappers must not be isolated themselves
             command = [*wrapped, "env", *("%s=%s" % item for item in environment.items()), *command]
             environment = dict(os.environ)
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, stdin=subprocess.DEVNULL, **options)
+        return subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            stdin=subprocess.DEVNULL,
+            **options,
+        )
 
     def python(self, script, **more):
         result = self.run_command(sys.executable, "-c", script, **more)
@@ -84,7 +104,9 @@ class Copies(Folder):
     def test_the_ways_change_the_folder_where_nothing_isolates(self):
         # Without the variable, the library does nothing and the folder changes. This shows that the
         # other tests can fail.
-        self.expect_all_ways(self.run_command(sys.executable, WAYS, self.folder, VRAMSCOPE_ISOLATION=None))
+        self.expect_all_ways(
+            self.run_command(sys.executable, WAYS, self.folder, VRAMSCOPE_ISOLATION=None)
+        )
         self.assertNotEqual(folder.state(self.folder), self.before)
         self.assertEqual(os.listdir(self.changes), [])
 
@@ -92,8 +114,24 @@ class Copies(Folder):
         if shutil.which("strace") is None:
             self.skipTest("no strace here: system calls are not judged")
         log = self.path("strace")
-        result = self.run_command(sys.executable, WAYS, self.folder,
-                                  wrapped=["strace", "-f", "-y", "-s", "4096", "-e", "signal=SIGSYS", "-e", "trace=%file,%desc", "-o", log])
+        result = self.run_command(
+            sys.executable,
+            WAYS,
+            self.folder,
+            wrapped=[
+                "strace",
+                "-f",
+                "-y",
+                "-s",
+                "4096",
+                "-e",
+                "signal=SIGSYS",
+                "-e",
+                "trace=%file,%desc",
+                "-o",
+                log,
+            ],
+        )
         if "Operation not permitted" in result.stderr and "ways worked" not in result.stdout:
             self.skipTest("strace may not trace here: system calls are not judged")
         self.expect_all_ways(result)
@@ -104,18 +142,38 @@ class Copies(Folder):
         self.expect_unchanged()
 
     def test_strace_would_show_it(self):
-        lines = ['7 openat(AT_FDCWD</a/b>, "c", O_RDWR|O_CREAT, 0666) = 3</a/b/c>', '7 unlink("/a/x") = 0',
-                 '7 utimensat(3</a/y>, NULL, NULL, 0) = 0', '7 symlink("/in/t", "/a/z") = 0', '7 renameat2(5</in>, "f", 6</a>, "g", 0) = 0',
-                 '7 openat(AT_FDCWD</a>, "read", O_RDONLY|O_CLOEXEC) = 3', '7 unlink("/a/handed back") = 87', '8 fchmod(-1, 0) = -1 EBADF',
-                 '7 --- SIGSYS {si_signo=SIGSYS, si_code=SYS_SECCOMP} ---', '7 unlink("/in/x") = 0', '7 setxattr("/in/x", "user.k", "/a", 2, 0) = 0']
+        lines = [
+            '7 openat(AT_FDCWD</a/b>, "c", O_RDWR|O_CREAT, 0666) = 3</a/b/c>',
+            '7 unlink("/a/x") = 0',
+            "7 utimensat(3</a/y>, NULL, NULL, 0) = 0",
+            '7 symlink("/in/t", "/a/z") = 0',
+            '7 renameat2(5</in>, "f", 6</a>, "g", 0) = 0',
+            '7 openat(AT_FDCWD</a>, "read", O_RDONLY|O_CLOEXEC) = 3',
+            '7 unlink("/a/handed back") = 87',
+            "8 fchmod(-1, 0) = -1 EBADF",
+            "7 --- SIGSYS {si_signo=SIGSYS, si_code=SYS_SECCOMP} ---",
+            '7 unlink("/in/x") = 0',
+            '7 setxattr("/in/x", "user.k", "/a", 2, 0) = 0',
+        ]
         found, count = writes.outside(lines, ["/in"])
         self.assertEqual(found, lines[:5])
         self.assertEqual(count, 8)
 
     def test_a_second_process_sees_the_changes(self):
-        self.python("import os; os.rename('checkpoints/kept', 'checkpoints/moved_here'); open('new', 'w').write('new')", cwd=self.folder + "/project")
-        self.assertEqual(self.python("import os; print(os.path.exists('checkpoints/kept'), os.listdir('checkpoints/moved_here/state'), "
-                                     "open('new').read())", cwd=self.folder + "/project"), "False ['optimizer.bin'] new\n")
+        self.python(
+            "import os; os.rename('checkpoints/kept', 'checkpoints/moved_here'); open('new', "
+            "'w').write('new')",
+            cwd=self.folder + "/project",
+        )
+        self.assertEqual(
+            self.python(
+                "import os; print(os.path.exists('checkpoints/kept'), "
+                "os.listdir('checkpoints/moved_here/state'), "
+                "open('new').read())",
+                cwd=self.folder + "/project",
+            ),
+            "False ['optimizer.bin'] new\n",
+        )
         self.expect_unchanged()
 
     def test_changes_lie_under_their_whole_path(self):
@@ -136,6 +194,7 @@ class Copies(Folder):
         def flags():
             with open(self.path("outside", "project", "files", "flagged"), "rb") as file:
                 return fcntl.ioctl(file, 0x80086601, bytes(8))
+
         try:
             before = flags()
         except OSError as error:
@@ -144,11 +203,14 @@ class Copies(Folder):
         self.assertEqual(flags(), before)
 
     def test_calls_of_32_bits_change_nothing(self):
-        script = ("import ctypes, mmap\nmemory = mmap.mmap(-1, 4096, flags=0x62, prot=7)  # below 4 GiB\n"
-                  "at = ctypes.addressof(ctypes.c_char.from_buffer(memory))\n"
-                  "memory[64:76] = b'config.json\\0'\n"
-                  "code = bytes.fromhex('53b80a000000bb') + (at + 64).to_bytes(4, 'little') + bytes.fromhex('cd805bc3')  # unlink\n"
-                  "memory[0:len(code)] = code\nprint(ctypes.CFUNCTYPE(ctypes.c_int)(at)())")
+        script = (
+            "import ctypes, mmap\nmemory = mmap.mmap(-1, 4096, flags=0x62, prot=7)  # below 4 GiB\n"
+            "at = ctypes.addressof(ctypes.c_char.from_buffer(memory))\n"
+            "memory[64:76] = b'config.json\\0'\n"
+            "code = bytes.fromhex('53b80a000000bb') + (at + 64).to_bytes(4, 'little') + "
+            "bytes.fromhex('cd805bc3')  # unlink\n"
+            "memory[0:len(code)] = code\nprint(ctypes.CFUNCTYPE(ctypes.c_int)(at)())"
+        )
         result = self.run_command(sys.executable, "-c", script, cwd=self.path("outside", "project"))
         self.assertLess(result.returncode, 0, result.stdout + result.stderr)
         self.expect_unchanged()
@@ -157,10 +219,14 @@ class Copies(Folder):
         real = self.path("outside", "other")
         os.symlink(self.path("outside", "project"), os.path.join(real, "back"))
         before = folder.state(self.path("outside", "project"))
-        self.python("import os\nos.chdir(%r)\nopen('made', 'w').write('x')\nos.remove('removed')\nopen('back/config.json', 'w').write('x')\n"
-                    "os.rename('made', 'renamed')\nos.remove('back/train.log')\n"
-                    "try: os.rename('renamed', 'back/x')\nexcept OSError as error: print(error.errno)\n" % real,
-                    VRAMSCOPE_ISOLATION_REAL=real + ":/nowhere")
+        self.python(
+            "import os\nos.chdir(%r)\nopen('made', "
+            "'w').write('x')\nos.remove('removed')\nopen('back/config.json', 'w').write('x')\n"
+            "os.rename('made', 'renamed')\nos.remove('back/train.log')\n"
+            "try: os.rename('renamed', 'back/x')\nexcept OSError as error: print(error.errno)\n"
+            % real,
+            VRAMSCOPE_ISOLATION_REAL=real + ":/nowhere",
+        )
         self.assertEqual(sorted(os.listdir(real)), ["back", "changed", "renamed"])
         self.assertEqual(folder.state(self.path("outside", "project")), before)
 
@@ -168,41 +234,67 @@ class Copies(Folder):
         if os.geteuid() == 0:
             self.skipTest("root may write everywhere: permissions are not judged")
         os.chmod(os.path.join(self.folder, "project", "package"), 0o555)
-        self.assertEqual(self.python("import os\ntry: os.remove('project/package/module.py')\nexcept PermissionError: print('refused')\n"
-                                     "os.chmod('project/package', 0o755); os.remove('project/package/module.py')", cwd=self.folder), "refused\n")
+        self.assertEqual(
+            self.python(
+                "import os\ntry: os.remove('project/package/module.py')\nexcept PermissionError: "
+                "print('refused')\n"
+                "os.chmod('project/package', 0o755); os.remove('project/package/module.py')",
+                cwd=self.folder,
+            ),
+            "refused\n",
+        )
 
     def test_children_are_isolated_whatever_their_environment(self):
         remove = "rm -f train.log config.json files/mode"
-        for script in ("import subprocess; subprocess.run(['/bin/sh', '-c', %r], env={}, check=True)" % remove,
-                       "import os; os.environ.clear(); os.system(%r)" % remove,
-                       "import os; os.environ['LD_PRELOAD'] = ''; os.environ.pop('VRAMSCOPE_ISOLATION'); os.system(%r)" % remove,
-                       "import os; os.execve('/usr/bin/env', ['env', '-i', '/bin/sh', '-c', %r], {})" % remove,
-                       "import os; os.posix_spawn('/bin/sh', ['sh', '-c', %r], {}); os.wait()" % remove):
+        for script in (
+            "import subprocess; subprocess.run(['/bin/sh', '-c', %r], env={}, check=True)" % remove,
+            "import os; os.environ.clear(); os.system(%r)" % remove,
+            "import os; os.environ['LD_PRELOAD'] = ''; os.environ.pop('VRAMSCOPE_ISOLATION'); "
+            "os.system(%r)" % remove,
+            "import os; os.execve('/usr/bin/env', ['env', '-i', '/bin/sh', '-c', %r], {})" % remove,
+            "import os; os.posix_spawn('/bin/sh', ['sh', '-c', %r], {}); os.wait()" % remove,
+        ):
             with self.subTest(script):
                 shutil.rmtree(self.changes)
                 os.mkdir(self.changes)
                 self.python(script, cwd=self.folder + "/project")
                 self.expect_unchanged()
-                self.assertEqual(self.python("import os; print(os.path.exists('train.log'))", cwd=self.folder + "/project"), "False\n")
+                self.assertEqual(
+                    self.python(
+                        "import os; print(os.path.exists('train.log'))",
+                        cwd=self.folder + "/project",
+                    ),
+                    "False\n",
+                )
 
     def test_a_program_without_a_folder_for_changes_is_not_started(self):
-        result = self.run_command("/bin/rm", os.path.join(self.folder, "project", "train.log"), VRAMSCOPE_ISOLATION_CHANGES=None)
+        result = self.run_command(
+            "/bin/rm",
+            os.path.join(self.folder, "project", "train.log"),
+            VRAMSCOPE_ISOLATION_CHANGES=None,
+        )
         self.assertEqual(result.returncode, 127)
         self.assertIn("VRAMSCOPE_ISOLATION_CHANGES", result.stderr)
         self.expect_unchanged()
 
     def test_without_a_network_only_this_computer_is_reached(self):
-        script = ("import errno, socket\n"
-                  "server = socket.create_server(('127.0.0.1', 0))\nsocket.create_connection(server.getsockname()).close()\n"
-                  "for kind, address in ((socket.AF_INET, '192.0.2.1'), (socket.AF_INET6, '2001:db8::1'), (socket.AF_INET6, '::ffff:192.0.2.1')):\n"
-                  "    for call in ('connect', 'sendto'):\n"
-                  "        try:\n"
-                  "            one = socket.socket(kind, socket.SOCK_DGRAM)\n"
-                  "            one.connect((address, 9)) if call == 'connect' else one.sendto(b'x', (address, 9))\n"
-                  "            print(call, address, 'went out')\n"
-                  "        except OSError as error:\n"
-                  "            if error.errno not in (errno.ENETUNREACH, errno.EAFNOSUPPORT): print(call, address, error)\n"
-                  "a, b = socket.socketpair(); a.sendmsg([b'x']); print(b.recv(1))\n")
+        script = (
+            "import errno, socket\n"
+            "server = socket.create_server(('127.0.0.1', "
+            "0))\nsocket.create_connection(server.getsockname()).close()\n"
+            "for kind, address in ((socket.AF_INET, '192.0.2.1'), (socket.AF_INET6, "
+            "'2001:db8::1'), (socket.AF_INET6, '::ffff:192.0.2.1')):\n"
+            "    for call in ('connect', 'sendto'):\n"
+            "        try:\n"
+            "            one = socket.socket(kind, socket.SOCK_DGRAM)\n"
+            "            one.connect((address, 9)) if call == 'connect' else one.sendto(b'x', "
+            "(address, 9))\n"
+            "            print(call, address, 'went out')\n"
+            "        except OSError as error:\n"
+            "            if error.errno not in (errno.ENETUNREACH, errno.EAFNOSUPPORT): "
+            "print(call, address, error)\n"
+            "a, b = socket.socketpair(); a.sendmsg([b'x']); print(b.recv(1))\n"
+        )
         self.assertEqual(self.python(script, VRAMSCOPE_NO_NETWORK="1"), "b'x'\n")
 
 
@@ -210,19 +302,48 @@ class Overlay(Folder):
     """Tests that existing folders can be renamed in an overlayfs in a user namespace."""
 
     def run_ways(self, preload):
-        scratch = tempfile.TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-        self.addCleanup(lambda: subprocess.run(["chmod", "-R", "u+rwx", scratch.name]) and scratch.cleanup())
-        mount = ("mkdir -p $1/upper $1/work && mount -t overlay overlay -o lowerdir=$2,upperdir=$1/upper,workdir=$1/work,userxattr $2 || exit 99; "
-                 "shift 2; exec \"$@\"")
-        return self.run_command("unshare", "--user", "--map-current-user", "--mount", "sh", "-c", mount, "sh", scratch.name, self.folder,
-                                "env", "LD_PRELOAD=" + preload, sys.executable, WAYS, self.folder,
-                                VRAMSCOPE_ISOLATION="overlay", VRAMSCOPE_ISOLATION_CHANGES=None, LD_PRELOAD=None, LD_AUDIT=None)
+        scratch = tempfile.TemporaryDirectory(
+            dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+        )
+        self.addCleanup(
+            lambda: subprocess.run(["chmod", "-R", "u+rwx", scratch.name]) and scratch.cleanup()
+        )
+        mount = (
+            "mkdir -p $1/upper $1/work && mount -t overlay overlay -o "
+            "lowerdir=$2,upperdir=$1/upper,workdir=$1/work,userxattr $2 || exit 99; "
+            'shift 2; exec "$@"'
+        )
+        return self.run_command(
+            "unshare",
+            "--user",
+            "--map-current-user",
+            "--mount",
+            "sh",
+            "-c",
+            mount,
+            "sh",
+            scratch.name,
+            self.folder,
+            "env",
+            "LD_PRELOAD=" + preload,
+            sys.executable,
+            WAYS,
+            self.folder,
+            VRAMSCOPE_ISOLATION="overlay",
+            VRAMSCOPE_ISOLATION_CHANGES=None,
+            LD_PRELOAD=None,
+            LD_AUDIT=None,
+        )
 
     def test_all_ways_work(self):
         refused = self.run_ways("")
         if "ways worked" not in refused.stdout:
             self.skipTest("no overlay in a user's name space here: %s" % refused.stderr.strip())
-        self.assertIn("rename_folder", refused.stdout, "overlayfs renames such folders here: the repair is not needed")
+        self.assertIn(
+            "rename_folder",
+            refused.stdout,
+            "overlayfs renames such folders here: the repair is not needed",
+        )
         self.expect_all_ways(self.run_ways(ISOLATION))
         self.expect_unchanged()
 
@@ -234,8 +355,14 @@ class Audit(Folder):
         for library in (AUDIT, ISOLATION):
             with open(library, "rb") as file:
                 content = file.read()
-            offset, size, count = struct.unpack_from("<Q", content, 32)[0], *struct.unpack_from("<HH", content, 54)
-            kinds = [struct.unpack_from("<I", content, offset + number * size)[0] for number in range(count)]
+            offset, size, count = (
+                struct.unpack_from("<Q", content, 32)[0],
+                *struct.unpack_from("<HH", content, 54),
+            )
+            kinds = [
+                struct.unpack_from("<I", content, offset + number * size)[0]
+                for number in range(count)
+            ]
             self.assertIn(1, kinds)  # PT_LOAD: the headers were found
             self.assertNotIn(7, kinds, "%s has PT_TLS" % library)
 
@@ -244,13 +371,31 @@ class Audit(Folder):
         # Ray preloads in its own processes.
         if VRAMSCOPE is None:
             self.skipTest("without vramscope: its environment is not tried")
-        program = "import subprocess, torch\ntorch.allocate(1 << 20)\n" \
-                  "subprocess.run(['/bin/echo', 'it runs'], env=dict(__import__('os').environ, LD_PRELOAD=%r), check=True)" % STATIC_TLS
+        program = (
+            "import subprocess, torch\ntorch.allocate(1 << 20)\n"
+            "subprocess.run(['/bin/echo', 'it runs'], env=dict(__import__('os').environ, "
+            "LD_PRELOAD=%r), check=True)" % STATIC_TLS
+        )
         for isolation in ("none", "copy"):
             with self.subTest(isolation):
-                result = self.run_command(VRAMSCOPE, "plan", "--isolation", isolation, "--steps", "0", "--", sys.executable, "-c", program,
-                                          LD_AUDIT=None, LD_PRELOAD=None, VRAMSCOPE_ISOLATION=None, VRAMSCOPE_PROGRAM_HOOKS="none",
-                                          VRAMSCOPE_EMULATED=LIBRARIES, PYTHONPATH=os.path.join(HERE, "fake_torch"))
+                result = self.run_command(
+                    VRAMSCOPE,
+                    "plan",
+                    "--isolation",
+                    isolation,
+                    "--steps",
+                    "0",
+                    "--",
+                    sys.executable,
+                    "-c",
+                    program,
+                    LD_AUDIT=None,
+                    LD_PRELOAD=None,
+                    VRAMSCOPE_ISOLATION=None,
+                    VRAMSCOPE_PROGRAM_HOOKS="none",
+                    VRAMSCOPE_EMULATED=LIBRARIES,
+                    PYTHONPATH=os.path.join(HERE, "fake_torch"),
+                )
                 self.assertEqual(result.returncode, 0, result.stderr)
                 self.assertIn("it runs", (result.stdout + result.stderr).splitlines())
 
@@ -260,13 +405,22 @@ class Audit(Folder):
         os.makedirs(self.path("vendored.libs"), exist_ok=True)
         library = self.path("vendored.libs", name)
         shutil.copy(ISOLATION, library)  # any library that is not CUDA's
-        return self.python("import ctypes; ctypes.CDLL(%r)\nprint(*{line.split()[-1] for line in open('/proc/self/maps') if 'cudart' in line})" % library,
-                           LD_AUDIT=AUDIT, LD_PRELOAD=None, VRAMSCOPE_ISOLATION=None).strip()
+        return self.python(
+            "import ctypes; ctypes.CDLL(%r)\nprint(*{line.split()[-1] for line in "
+            "open('/proc/self/maps') if 'cudart' in line})" % library,
+            LD_AUDIT=AUDIT,
+            LD_PRELOAD=None,
+            VRAMSCOPE_ISOLATION=None,
+        ).strip()
 
     def test_a_renamed_runtime_of_a_wheel_is_emulated(self):
-        for name, ours in (("libcudart.0a1b2c3d.so.13", "libcudart.so.13"), ("libcudart-0a1b2c3d.so.12", "libcudart.so.12"),
-                           ("libcudart-d0da41ae.so.11.0", "libcudart.so.11.0"), ("libcudart-0a1b2c3d.so.12.4.127", "libcudart.so.12"),
-                           ("libcudart-0a1b2c3d.so.11.8.89", "libcudart.so.11.0")):
+        for name, ours in (
+            ("libcudart.0a1b2c3d.so.13", "libcudart.so.13"),
+            ("libcudart-0a1b2c3d.so.12", "libcudart.so.12"),
+            ("libcudart-d0da41ae.so.11.0", "libcudart.so.11.0"),
+            ("libcudart-0a1b2c3d.so.12.4.127", "libcudart.so.12"),
+            ("libcudart-0a1b2c3d.so.11.8.89", "libcudart.so.11.0"),
+        ):
             with self.subTest(name):
                 self.assertEqual(self.loaded(name), os.path.realpath(os.path.join(LIBRARIES, ours)))
 
@@ -276,36 +430,93 @@ class Audit(Folder):
         match."""
         if not shutil.which("cc"):
             self.skipTest("no C compiler")
-        for name, text in (("runtime.c", "int runtime(void) { return 7; }"), ("versions", "VERSION_1 { global: runtime; };"),
-                           ("user.c", "int runtime(void); int user(void) { return runtime(); }")):
+        for name, text in (
+            ("runtime.c", "int runtime(void) { return 7; }"),
+            ("versions", "VERSION_1 { global: runtime; };"),
+            ("user.c", "int runtime(void); int user(void) { return runtime(); }"),
+        ):
             with open(self.path(name), "w") as file:
                 file.write(text)
         copy = "libcudart.0a1b2c3d.so.13"
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.path(copy), self.path("runtime.c"), "-Wl,-soname," + copy,
-                        "-Wl,--version-script=" + self.path("versions")], check=True)
-        subprocess.run(["cc", "-shared", "-fPIC", "-o", self.path("libuser.so"), self.path("user.c"), self.path(copy), "-Wl,-rpath,$ORIGIN"],
-                       check=True)
-        printed = self.python("import ctypes; print(ctypes.CDLL(%r).user())" % self.path("libuser.so"), LD_AUDIT=AUDIT, LD_PRELOAD=None,
-                              VRAMSCOPE_ISOLATION=None)
+        subprocess.run(
+            [
+                "cc",
+                "-shared",
+                "-fPIC",
+                "-o",
+                self.path(copy),
+                self.path("runtime.c"),
+                "-Wl,-soname," + copy,
+                "-Wl,--version-script=" + self.path("versions"),
+            ],
+            check=True,
+        )
+        subprocess.run(
+            [
+                "cc",
+                "-shared",
+                "-fPIC",
+                "-o",
+                self.path("libuser.so"),
+                self.path("user.c"),
+                self.path(copy),
+                "-Wl,-rpath,$ORIGIN",
+            ],
+            check=True,
+        )
+        printed = self.python(
+            "import ctypes; print(ctypes.CDLL(%r).user())" % self.path("libuser.so"),
+            LD_AUDIT=AUDIT,
+            LD_PRELOAD=None,
+            VRAMSCOPE_ISOLATION=None,
+        )
         self.assertEqual(printed.strip(), "7")
 
     def test_other_names_are_left_alone(self):
-        for name in ("libcudart-mine.so.12", "libcudart-0a1b2c3d.so.99", "libcudart-0a1b2c3d.so", "libcudartish-0a1b2c3d.so.12"):
+        for name in (
+            "libcudart-mine.so.12",
+            "libcudart-0a1b2c3d.so.99",
+            "libcudart-0a1b2c3d.so",
+            "libcudartish-0a1b2c3d.so.12",
+        ):
             with self.subTest(name):
                 self.assertEqual(self.loaded(name), self.path("vendored.libs", name))
 
     def test_grandchildren_without_pythonpath_keep_the_hooks(self):
         hooks = os.path.join(LIBRARIES, "python", "inject")
         show = "import os; print(os.environ.get('PYTHONPATH'))"
-        grandchild = "import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', %r], env=dict(__import__('os').environ, PYTHONPATH='src'))" % show
+        grandchild = (
+            "import subprocess, sys; subprocess.run([sys.executable, '-S', '-c', %r], "
+            "env=dict(__import__('os').environ, PYTHONPATH='src'))" % show
+        )
         for preload in (None, ISOLATION):
             with self.subTest(preload):
-                result = self.run_command(sys.executable, "-S", "-c", grandchild, LD_AUDIT=AUDIT, LD_PRELOAD=preload, VRAMSCOPE_ISOLATION=None,
-                                          VRAMSCOPE_PROGRAM_PYTHONPATH=hooks, VRAMSCOPE_PROGRAM_EMULATED=LIBRARIES)
+                result = self.run_command(
+                    sys.executable,
+                    "-S",
+                    "-c",
+                    grandchild,
+                    LD_AUDIT=AUDIT,
+                    LD_PRELOAD=preload,
+                    VRAMSCOPE_ISOLATION=None,
+                    VRAMSCOPE_PROGRAM_PYTHONPATH=hooks,
+                    VRAMSCOPE_PROGRAM_EMULATED=LIBRARIES,
+                )
                 self.assertEqual(result.stdout, hooks + ":src\n", result.stderr)
-        twice = "import os, subprocess, sys; os.environ.pop('PYTHONPATH', None); subprocess.run([sys.executable, '-S', '-c', %r])" % show
-        result = self.run_command(sys.executable, "-S", "-c", twice, LD_AUDIT=AUDIT, VRAMSCOPE_ISOLATION=None,
-                                  VRAMSCOPE_PROGRAM_PYTHONPATH=hooks, VRAMSCOPE_PROGRAM_EMULATED=LIBRARIES)
+        twice = (
+            "import os, subprocess, sys; os.environ.pop('PYTHONPATH', None); "
+            "subprocess.run([sys.executable, '-S', '-c', %r])" % show
+        )
+        result = self.run_command(
+            sys.executable,
+            "-S",
+            "-c",
+            twice,
+            LD_AUDIT=AUDIT,
+            VRAMSCOPE_ISOLATION=None,
+            VRAMSCOPE_PROGRAM_PYTHONPATH=hooks,
+            VRAMSCOPE_PROGRAM_EMULATED=LIBRARIES,
+        )
         self.assertEqual(result.stdout, hooks + "\n", result.stderr)
 
 

@@ -4,6 +4,7 @@ unchanged in every mode.
     python3 isolation_test.py VRAMSCOPE
 
 Uses a stand-in for torch, so that it runs everywhere."""
+
 import json
 import os
 import re
@@ -31,8 +32,13 @@ class Isolation(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, self.folder)
-        self.environment = dict(os.environ, PYTHONPATH=os.path.join(HERE, "fake_torch"), VRAMSCOPE_PROGRAM_HOOKS="none",
-                                PYTHONDONTWRITEBYTECODE="1", HOME=os.path.join(self.folder, "home"))
+        self.environment = dict(
+            os.environ,
+            PYTHONPATH=os.path.join(HERE, "fake_torch"),
+            VRAMSCOPE_PROGRAM_HOOKS="none",
+            PYTHONDONTWRITEBYTECODE="1",
+            HOME=os.path.join(self.folder, "home"),
+        )
         self.prefix = []
         result = self.plan("import torch; torch.allocate(1 << 20)")
         if result.returncode == FAILED_PRECONDITION:
@@ -46,11 +52,30 @@ class Isolation(unittest.TestCase):
         self.give()
 
     def command(self, code, *options):
-        return [*self.prefix, VRAMSCOPE, "plan", "--isolation", self.MODE, "--steps", "0", *options, "--", self.PYTHON, "-c", code]
+        return [
+            *self.prefix,
+            VRAMSCOPE,
+            "plan",
+            "--isolation",
+            self.MODE,
+            "--steps",
+            "0",
+            *options,
+            "--",
+            self.PYTHON,
+            "-c",
+            code,
+        ]
 
     def plan(self, code, *options):
-        return subprocess.run(self.command(code, "--json", *options), env=self.environment, capture_output=True, text=True, timeout=240,
-                              cwd=self.folder)
+        return subprocess.run(
+            self.command(code, "--json", *options),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            cwd=self.folder,
+        )
 
     def expect_nothing_changed(self, code, *options):
         """Plans the code and checks that the folder is unchanged. Returns the output of the
@@ -64,8 +89,10 @@ class Isolation(unittest.TestCase):
         return result.stderr
 
     def expect_every_way_works(self):
-        printed = self.expect_nothing_changed("import runpy, sys; sys.argv = ['ways.py', %r]; runpy.run_path(%r, run_name='__main__')" %
-                                              (self.folder, WAYS))
+        printed = self.expect_nothing_changed(
+            "import runpy, sys; sys.argv = ['ways.py', %r]; runpy.run_path(%r, run_name='__main__')"
+            % (self.folder, WAYS)
+        )
         worked, ways = map(int, re.search(r"(\d+) of (\d+) ways worked", printed).groups())
         self.assertEqual(worked, ways, printed[-3000:])
         self.assertGreaterEqual(ways, 35)
@@ -78,14 +105,22 @@ class Isolation(unittest.TestCase):
         self.fill()
         self.expect_nothing_changed(
             "import os, time\nrank = int(os.environ['RANK'])\n"
-            "if rank == 0: open('shared.tmp', 'w').write('of rank 0'); os.rename('shared.tmp', 'shared')\n"
+            "if rank == 0: open('shared.tmp', 'w').write('of rank 0'); os.rename('shared.tmp', "
+            "'shared')\n"
             "for _ in range(1000):\n    if os.path.exists('shared'): break\n    time.sleep(0.01)\n"
-            "assert open('shared').read() == 'of rank 0'", "--ranks", "2")
+            "assert open('shared').read() == 'of rank 0'",
+            "--ranks",
+            "2",
+        )
 
     def test_a_writable_folder_is_written_to(self):
         self.fill()
-        result = self.plan("import torch; torch.allocate(1 << 20)\nopen('other/new', 'w').write('x'); open('home/new', 'w').write('x')",
-                           "--writable", os.path.join(self.folder, "other"))
+        result = self.plan(
+            "import torch; torch.allocate(1 << 20)\nopen('other/new', 'w').write('x'); "
+            "open('home/new', 'w').write('x')",
+            "--writable",
+            os.path.join(self.folder, "other"),
+        )
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertTrue(os.path.exists(os.path.join(self.folder, "other", "new")))
         self.assertFalse(os.path.exists(os.path.join(self.folder, "home", "new")))
@@ -97,9 +132,13 @@ class Isolation(unittest.TestCase):
 
     def test_without_network_only_this_computer_is_reached(self):
         printed = self.expect_nothing_changed(
-            "import socket\nserver = socket.create_server(('127.0.0.1', 0))\nsocket.create_connection(server.getsockname()).close()\n"
-            "try:\n    socket.create_connection(('192.0.2.1', 80), timeout=5)\n    print('reached')\n"
-            "except OSError as error:\n    print('not reached:', error)", "--no-network")
+            "import socket\nserver = socket.create_server(('127.0.0.1', "
+            "0))\nsocket.create_connection(server.getsockname()).close()\n"
+            "try:\n    socket.create_connection(('192.0.2.1', 80), timeout=5)\n    "
+            "print('reached')\n"
+            "except OSError as error:\n    print('not reached:', error)",
+            "--no-network",
+        )
         self.assertIn("unreachable", printed)
         self.assertNotIn("not reached: timed out", printed)
 
@@ -119,10 +158,19 @@ class Isolation(unittest.TestCase):
         ready = os.path.join(self.folder, "ready")
         os.mkdir(ready)
         self.give()
-        code = ("import os, torch, time; torch.allocate(1 << 20); os.makedirs('deep/er'); open('deep/er/file', 'w').write('x')\n"
-                "os.chmod('deep', 0); open(%r, 'w').close(); time.sleep(100)" % os.path.join(ready, "now"))
-        running = subprocess.Popen(self.command(code, "--writable", ready), env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL,
-                                   stderr=subprocess.DEVNULL)
+        code = (
+            "import os, torch, time; torch.allocate(1 << 20); os.makedirs('deep/er'); "
+            "open('deep/er/file', 'w').write('x')\n"
+            "os.chmod('deep', 0); open(%r, 'w').close(); time.sleep(100)"
+            % os.path.join(ready, "now")
+        )
+        running = subprocess.Popen(
+            self.command(code, "--writable", ready),
+            env=self.environment,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self.addCleanup(running.kill)
         for _ in range(2000):
             if os.path.exists(os.path.join(ready, "now")):
@@ -142,6 +190,7 @@ class Isolation(unittest.TestCase):
 
 class Unprivileged(Isolation):
     """Repeats the tests as an ordinary user, if root runs this test."""
+
     PYTHON = "/usr/bin/python3"  # root's Python may be in a folder that others cannot enter
 
     def setUp(self):
@@ -171,26 +220,41 @@ class Unprivileged(Isolation):
         shutil.move(os.path.join(self.folder, "home"), inner)
         os.mkdir(os.path.join(self.folder, "home"))
         self.environment["HOME"] = os.path.join(inner, "home")
-        self.expect_nothing_changed("import os\nopen(os.path.expanduser('~/new'), 'w').write('x')\n"
-                                    "os.remove('project/config.json'); assert not os.path.exists('project/config.json')\n"
-                                    "try: open('project/made/new', 'w')\nexcept PermissionError: pass\nelse: raise AssertionError('not its own')")
+        self.expect_nothing_changed(
+            "import os\nopen(os.path.expanduser('~/new'), 'w').write('x')\n"
+            "os.remove('project/config.json'); assert not os.path.exists('project/config.json')\n"
+            "try: open('project/made/new', 'w')\nexcept PermissionError: pass\nelse: raise "
+            "AssertionError('not its own')"
+        )
 
     def test_folders_that_an_argument_names_below_folders_of_others(self):
         self.fill()
         outside = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, outside)
-        named = {name: os.path.join(outside, name, "made", "by", "others") for name in ("argument", "option", "variable")}
+        named = {
+            name: os.path.join(outside, name, "made", "by", "others")
+            for name in ("argument", "option", "variable")
+        }
         for path in named.values():
             os.makedirs(path)
             os.chown(path, 65534, 65534)
         os.chmod(outside, 0o755)
         before = contents.state(outside)
         self.environment["OUTPUT"] = named["variable"]
-        code = ("import os, sys, torch; torch.allocate(1 << 20)\n"
-                "paths = [sys.argv[1], sys.argv[2].partition('=')[2], os.environ['OUTPUT']]\n"
-                "for path in paths: os.makedirs(path + '/run-1'); open(path + '/run-1/log', 'w').write('x')")
-        result = subprocess.run([*self.command(code), named["argument"] + "/new", "--output_dir=" + named["option"]], env=self.environment,
-                                capture_output=True, text=True, timeout=240, cwd=self.folder)
+        code = (
+            "import os, sys, torch; torch.allocate(1 << 20)\n"
+            "paths = [sys.argv[1], sys.argv[2].partition('=')[2], os.environ['OUTPUT']]\n"
+            "for path in paths: os.makedirs(path + '/run-1'); open(path + '/run-1/log', "
+            "'w').write('x')"
+        )
+        result = subprocess.run(
+            [*self.command(code), named["argument"] + "/new", "--output_dir=" + named["option"]],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            cwd=self.folder,
+        )
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
         self.assertNotIn("Error", result.stderr)
         self.assertEqual(contents.state(outside), before)
@@ -202,8 +266,11 @@ class Unprivileged(Isolation):
         self.give(group=0)
         mode, self.MODE = self.MODE, "auto"
         before = contents.state(self.folder)
-        result = self.plan("import os, shutil, torch; torch.allocate(1 << 20)\nopen('project/config.json', 'a').write('x')\n"
-                           "shutil.rmtree('project/checkpoints'); assert not os.path.exists('project/checkpoints')")
+        result = self.plan(
+            "import os, shutil, torch; torch.allocate(1 << 20)\nopen('project/config.json', "
+            "'a').write('x')\n"
+            "shutil.rmtree('project/checkpoints'); assert not os.path.exists('project/checkpoints')"
+        )
         self.MODE = mode
         self.assertEqual(result.returncode, 0, result.stderr[-3000:])
         self.assertEqual(json.loads(result.stdout)["program"]["isolation"], "copy")
@@ -218,13 +285,30 @@ class Warm(Isolation):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         os.chmod(folder, 0o777)
-        modules, socket = os.path.join(folder, "modules.json"), os.path.join(folder, "kept", "socket")
+        modules, socket = (
+            os.path.join(folder, "modules.json"),
+            os.path.join(folder, "kept", "socket"),
+        )
         with open(modules, "w") as file:
             json.dump({"modules": ["torch"]}, file)
         # The server imports modules, and imports can change files, too.
         kept = [option for option in options if option != "--json"]
-        server = subprocess.Popen(super().command(code, *kept, "--keep", os.path.dirname(socket), "--serve", socket, "--modules", modules),
-                                  env=self.environment, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server = subprocess.Popen(
+            super().command(
+                code,
+                *kept,
+                "--keep",
+                os.path.dirname(socket),
+                "--serve",
+                socket,
+                "--modules",
+                modules,
+            ),
+            env=self.environment,
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         self.addCleanup(server.wait)
         self.addCleanup(server.send_signal, signal.SIGTERM)
         for _ in range(2000):
@@ -234,8 +318,18 @@ class Warm(Isolation):
         return super().command(code, *options, "--warm", socket)
 
     def rights(self, options):
-        code = "import torch; torch.allocate(1 << 20)\nprint([line for line in open('/proc/self/status') if line.startswith(('Cap', 'NoNewPrivs'))])"
-        result = subprocess.run(options(code, "--json"), env=self.environment, capture_output=True, text=True, timeout=240, cwd=self.folder)
+        code = (
+            "import torch; torch.allocate(1 << 20)\nprint([line for line in "
+            "open('/proc/self/status') if line.startswith(('Cap', 'NoNewPrivs'))])"
+        )
+        result = subprocess.run(
+            options(code, "--json"),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            cwd=self.folder,
+        )
         self.assertEqual(result.returncode, 0, result.stderr)
         return re.search(r"\['Cap.*\]", result.stderr)[0]
 
@@ -246,9 +340,14 @@ class Warm(Isolation):
         """The module writes a file while it is imported."""
         self.fill()
         os.mkdir(os.path.join(self.folder, "fake"))
-        shutil.copytree(os.path.join(HERE, "fake_torch", "torch"), os.path.join(self.folder, "fake", "torch"))
+        shutil.copytree(
+            os.path.join(HERE, "fake_torch", "torch"), os.path.join(self.folder, "fake", "torch")
+        )
         with open(os.path.join(self.folder, "fake", "torch", "__init__.py"), "a") as file:
-            file.write("\nopen(%r, 'w').write('of an import')\n" % os.path.join(self.folder, "home", "imported"))
+            file.write(
+                "\nopen(%r, 'w').write('of an import')\n"
+                % os.path.join(self.folder, "home", "imported")
+            )
         self.environment["PYTHONPATH"] = os.path.join(self.folder, "fake")
         self.give()
         self.expect_nothing_changed("import os; assert not os.path.exists('home/imported')")
@@ -262,9 +361,18 @@ class Warm(Isolation):
         command = self.command(code, "--json")
 
         def plan(**environment):
-            result = subprocess.run(command, env={**self.environment, **environment}, capture_output=True, text=True, timeout=240, cwd=self.folder)
+            result = subprocess.run(
+                command,
+                env={**self.environment, **environment},
+                capture_output=True,
+                text=True,
+                timeout=240,
+                cwd=self.folder,
+            )
             self.assertEqual(result.returncode, 0, result.stderr)
-            return json.loads(result.stdout)["program"]["cold"], re.search("version .*", result.stderr)[0]
+            return json.loads(result.stdout)["program"]["cold"], re.search(
+                "version .*", result.stderr
+            )[0]
 
         self.assertEqual(plan(), (None, "version 2.9.0+cu130"))
         cold, version = plan(FAKE_TORCH_VERSION="2.8.0+cu130")
@@ -299,14 +407,29 @@ class Refused(unittest.TestCase):
             for name in os.listdir(real):
                 if name != "libvramscope-isolation.so":
                     os.symlink(os.path.join(real, name), os.path.join(platform, name))
-            environment = dict(os.environ, VRAMSCOPE_EMULATED=platform, PYTHONPATH=os.path.join(HERE, "fake_torch"))
-            command = [VRAMSCOPE, "plan", "--isolation", "copy", "--", sys.executable, "-c", "open(%r, 'w')" % os.path.join(folder, "made")]
-            result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+            environment = dict(
+                os.environ, VRAMSCOPE_EMULATED=platform, PYTHONPATH=os.path.join(HERE, "fake_torch")
+            )
+            command = [
+                VRAMSCOPE,
+                "plan",
+                "--isolation",
+                "copy",
+                "--",
+                sys.executable,
+                "-c",
+                "open(%r, 'w')" % os.path.join(folder, "made"),
+            ]
+            result = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=60
+            )
             self.assertEqual(result.returncode, FAILED_PRECONDITION, result.stderr)
             self.assertIn("--no-isolation", result.stderr)
             self.assertFalse(os.path.exists(os.path.join(folder, "made")))
             command[2:4] = ["--no-isolation"]
-            result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+            result = subprocess.run(
+                command, env=environment, capture_output=True, text=True, timeout=60
+            )
             self.assertIn("changes real files", result.stderr)
             self.assertTrue(os.path.exists(os.path.join(folder, "made")))
 

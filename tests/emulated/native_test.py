@@ -1,5 +1,6 @@
 """Tests the native part of Python's hooks (cupti/python_marks.cpp) with classes that look like
 PyTorch's: native_test.py LIBRARY"""
+
 import gc
 import json
 import os
@@ -9,7 +10,9 @@ import types
 import unittest
 
 os.environ["VRAMSCOPE_PROGRAM_TAIL"] = sys.argv.pop(1)
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "emulated", "python"))
+sys.path.insert(
+    0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "emulated", "python")
+)
 from vramscope.native import Native  # noqa: E402
 
 
@@ -39,12 +42,15 @@ class Other(Tensor):
 
 class Module:
     def __init__(self, parameters=(), buffers=(), modules=()):
-        self._parameters, self._buffers, self._modules = (dict(enumerate(part)) for part in (parameters, buffers, modules))
+        self._parameters, self._buffers, self._modules = (
+            dict(enumerate(part)) for part in (parameters, buffers, modules)
+        )
 
 
 class Scripted:
     """Like a TorchScript module, this class has no dictionaries of parameters, buffers and
     submodules."""
+
     _parameters = _buffers = _modules = ()
 
     def parameters(self):
@@ -55,8 +61,12 @@ class Scripted:
 
 
 REQUESTS = [0]
-TORCH = types.SimpleNamespace(Tensor=Tensor, nn=types.SimpleNamespace(Parameter=Parameter), _C=types.SimpleNamespace(_cuda_getDevice=lambda: 0),
-                              cuda=types.SimpleNamespace(device_count=lambda: 1))
+TORCH = types.SimpleNamespace(
+    Tensor=Tensor,
+    nn=types.SimpleNamespace(Parameter=Parameter),
+    _C=types.SimpleNamespace(_cuda_getDevice=lambda: 0),
+    cuda=types.SimpleNamespace(device_count=lambda: 1),
+)
 
 
 class NativeTest(unittest.TestCase):
@@ -66,7 +76,9 @@ class NativeTest(unittest.TestCase):
         self.path = os.path.join(folder.name, "marks.jsonl")
         self.native = Native()
         REQUESTS[0] = 5
-        self.native.begin(self.path, None, TORCH, lambda device: REQUESTS[0], lambda tensor: 4000 + tensor.address)
+        self.native.begin(
+            self.path, None, TORCH, lambda device: REQUESTS[0], lambda tensor: 4000 + tensor.address
+        )
         self.addCleanup(self.native.end)
 
     def lines(self):
@@ -115,7 +127,18 @@ class NativeTest(unittest.TestCase):
         del key, on_the_host
         self.native.mark("b")
         number = self.lines()[1][3]
-        self.assertEqual(self.lines(), [["M", 5, 7], ["s", 5, 4096, number], ["m", 5], ["B", 5], ["G", 5, 7], ["r", 5, number], ["b", 5]])
+        self.assertEqual(
+            self.lines(),
+            [
+                ["M", 5, 7],
+                ["s", 5, 4096, number],
+                ["m", 5],
+                ["B", 5],
+                ["G", 5, 7],
+                ["r", 5, number],
+                ["b", 5],
+            ],
+        )
 
     def test_a_saved_tensor_lives_as_long_as_its_key(self):
         tensor = Tensor(4096)
@@ -129,10 +152,16 @@ class NativeTest(unittest.TestCase):
         self.assertEqual(sys.getrefcount(kept[0]), held - 1)
 
     def test_tensors_in_lists_and_dictionaries(self):
-        value = [Tensor(10), {"a": (Parameter(20), "text", 3, None, 1.5), "b": Other(30)}, Tensor(40, is_cuda=False), Tensor(-1)]
+        value = [
+            Tensor(10),
+            {"a": (Parameter(20), "text", 3, None, 1.5), "b": Other(30)},
+            Tensor(40, is_cuda=False),
+            Tensor(-1),
+        ]
         self.native.tag(4, value)
         self.assertEqual(self.lines(), [["t", 5, 4, 10], ["t", 5, 4, 20], ["t", 5, 4, 4030]])
-        self.native.tag(6, (Tensor(50, grad_fn=object()), Tensor(60)))  # an input that a module computed (it has a grad_fn) is not tagged
+        # an input that a module computed (it has a grad_fn) is not tagged
+        self.native.tag(6, (Tensor(50, grad_fn=object()), Tensor(60)))
         self.assertEqual(self.lines()[3:], [["t", 5, 6, 60]])
         deep = Tensor(70)
         for _ in range(9):
@@ -142,9 +171,16 @@ class NativeTest(unittest.TestCase):
 
     def test_tensors_of_a_module(self):
         shared = Module([Parameter(30, grad=Tensor(31)), None], [Tensor(40), None])
-        module = Module([Parameter(10, grad=Tensor(11)), Parameter(20)], [], [shared, None, shared, Module(modules=[Scripted()])])
+        module = Module(
+            [Parameter(10, grad=Tensor(11)), Parameter(20)],
+            [],
+            [shared, None, shared, Module(modules=[Scripted()])],
+        )
         self.native.tag_module(module, False)
-        self.assertEqual([line[2:] for line in self.lines()], [[1, 10], [1, 20], [1, 30], [2, 40], [1, 71], [2, 72]])
+        self.assertEqual(
+            [line[2:] for line in self.lines()],
+            [[1, 10], [1, 20], [1, 30], [2, 40], [1, 71], [2, 72]],
+        )
         self.native.tag_module(module, True)
         self.native.tag_gradients([Parameter(50, grad=Tensor(51)), Parameter(60)])
         self.assertEqual([line[2:] for line in self.lines()[6:]], [[3, 11], [3, 31], [3, 51]])

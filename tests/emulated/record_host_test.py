@@ -1,9 +1,10 @@
-"""Tests `vramscope record --host BOX -- PROGRAM` with a shell instead of ssh and a stand-in for torch.
-The result equals a local recording. If either side is killed, the data that had arrived are kept,
-and no process is left.
+"""Tests `vramscope record --host BOX -- PROGRAM` with a shell instead of ssh and a stand-in for
+torch. The result equals a local recording. If either side is killed, the data that had arrived are
+kept, and no process is left.
 
     python3 record_host_test.py VRAMSCOPE
 """
+
 import json
 import os
 import signal
@@ -31,9 +32,15 @@ class Host(unittest.TestCase):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         self.trace = self.path("out.trace")
-        self.environment = dict(os.environ, PYTHONPATH=os.path.join(HERE, "fake_torch"), VRAMSCOPE_PROGRAM_HOOKS="none",
-                                TMPDIR=self.folder.name, FOLDER=self.folder.name, VRAMSCOPE_SSH=self.path("ssh"),
-                                PYTHONDONTWRITEBYTECODE="1")
+        self.environment = dict(
+            os.environ,
+            PYTHONPATH=os.path.join(HERE, "fake_torch"),
+            VRAMSCOPE_PROGRAM_HOOKS="none",
+            TMPDIR=self.folder.name,
+            FOLDER=self.folder.name,
+            VRAMSCOPE_SSH=self.path("ssh"),
+            PYTHONDONTWRITEBYTECODE="1",
+        )
         self.ssh(THROUGH)
 
     def path(self, *names):
@@ -48,23 +55,49 @@ class Host(unittest.TestCase):
         with open(self.path("train.py"), "w") as file:
             file.write(program)
         elsewhere = ["--host", "user@box", "--remote-vramscope", there] if host else []
-        return [VRAMSCOPE, "record", *elsewhere, *options, "-o", self.trace, "--", sys.executable, self.path("train.py")]
+        return [
+            VRAMSCOPE,
+            "record",
+            *elsewhere,
+            *options,
+            "-o",
+            self.trace,
+            "--",
+            sys.executable,
+            self.path("train.py"),
+        ]
 
     def record(self, program, *options, **more):
-        return subprocess.run(self.command(program, *options, **more), env=self.environment, capture_output=True, text=True, timeout=60,
-                              stdin=subprocess.DEVNULL)
+        return subprocess.run(
+            self.command(program, *options, **more),
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+        )
 
     def start(self, program, *options):
         """Starts a program that prints `there` and keeps running. Returns once that was printed."""
-        running = subprocess.Popen(self.command(program + "print('there', flush=True, file=sys.stderr)\ntime.sleep(1000)\n", *options),
-                                   env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                                   text=True)
+        running = subprocess.Popen(
+            self.command(
+                program + "print('there', flush=True, file=sys.stderr)\ntime.sleep(1000)\n",
+                *options,
+            ),
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+            text=True,
+        )
         while running.stderr.readline() not in ("there\n", ""):
             pass
         return running
 
     def info(self):
-        result = subprocess.run([VRAMSCOPE, "info", self.trace, "--json"], capture_output=True, text=True, timeout=60)
+        result = subprocess.run(
+            [VRAMSCOPE, "info", self.trace, "--json"], capture_output=True, text=True, timeout=60
+        )
         self.assertEqual(result.returncode, 0, result.stderr)
         return json.loads(result.stdout)
 
@@ -82,8 +115,11 @@ class Host(unittest.TestCase):
 
     def nothing_left(self):
         def running():
-            listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout.splitlines()
+            listed = subprocess.run(
+                ["ps", "-eo", "args"], capture_output=True, text=True
+            ).stdout.splitlines()
             return [line for line in listed if self.folder.name in line and "ps -eo" not in line]
+
         self.wait(lambda: not running(), str(running()))
 
     def folders(self):
@@ -109,10 +145,15 @@ class Host(unittest.TestCase):
 
     def test_options_arguments_and_folders_arrive(self):
         os.mkdir(self.path("a folder's"))
-        program = self.PROGRAM + "print(sys.argv[1:], os.getcwd(), os.environ['VRAMSCOPE_PROGRAM_STEPS'])\n"
+        program = (
+            self.PROGRAM
+            + "print(sys.argv[1:], os.getcwd(), os.environ['VRAMSCOPE_PROGRAM_STEPS'])\n"
+        )
         command = self.command(program, "--steps", "7", "--remote-folder", self.path("a folder's"))
         arguments = ["it's", "a b", "$HOME", "*", '"', "--", ""]
-        result = subprocess.run([*command, *arguments], env=self.environment, capture_output=True, text=True, timeout=60)
+        result = subprocess.run(
+            [*command, *arguments], env=self.environment, capture_output=True, text=True, timeout=60
+        )
         self.expect(result, 0, f"{arguments} {self.path(chr(97) + ' folder' + chr(39) + 's')} 7")
 
     def test_json_alone(self):
@@ -128,24 +169,50 @@ class Host(unittest.TestCase):
         self.assertEqual(self.info()["allocations"], 3)
 
     def test_a_program_that_fails(self):
-        self.expect(self.record(self.PROGRAM + "raise ValueError('no such batch')\n"), BAD_INPUT, "status 1", "no such batch")
+        self.expect(
+            self.record(self.PROGRAM + "raise ValueError('no such batch')\n"),
+            BAD_INPUT,
+            "status 1",
+            "no such batch",
+        )
         self.assertEqual(self.info()["allocations"], 3)
 
     def test_no_such_program_there(self):
         with open(self.path("train.py"), "w"):
             pass
-        result = subprocess.run([VRAMSCOPE, "record", "--host", "box", "--remote-vramscope", VRAMSCOPE, "--", "/nowhere/python", "x"],
-                                env=self.environment, capture_output=True, text=True, timeout=60)
+        result = subprocess.run(
+            [
+                VRAMSCOPE,
+                "record",
+                "--host",
+                "box",
+                "--remote-vramscope",
+                VRAMSCOPE,
+                "--",
+                "/nowhere/python",
+                "x",
+            ],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         self.expect(result, BAD_INPUT, "/nowhere/python", "no such program")
 
     def test_no_vramscope_there(self):
-        self.expect(self.record(self.PROGRAM, there="/nowhere/vramscope"), BAD_INPUT, "'user@box' has no '/nowhere/vramscope'",
-                    "--remote-vramscope")
+        self.expect(
+            self.record(self.PROGRAM, there="/nowhere/vramscope"),
+            BAD_INPUT,
+            "'user@box' has no '/nowhere/vramscope'",
+            "--remote-vramscope",
+        )
         self.assertFalse(os.path.exists(self.trace))
 
     def test_no_connection(self):
         self.ssh("echo 'ssh: connect to host box port 22: Connection refused' >&2; exit 255")
-        self.expect(self.record(self.PROGRAM), INTERNAL, "Connection refused", "cannot reach 'user@box'")
+        self.expect(
+            self.record(self.PROGRAM), INTERNAL, "Connection refused", "cannot reach 'user@box'"
+        )
 
     def test_no_ssh(self):
         os.unlink(self.path("ssh"))
@@ -162,21 +229,35 @@ class Host(unittest.TestCase):
         self.expect(self.record(self.PROGRAM), INTERNAL, "status 0")
 
     def test_not_a_host(self):
-        result = subprocess.run([VRAMSCOPE, "record", "--host=-oProxyCommand=touch x", "--", "python"], env=self.environment,
-                                capture_output=True, text=True, timeout=60)
+        result = subprocess.run(
+            [VRAMSCOPE, "record", "--host=-oProxyCommand=touch x", "--", "python"],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
         self.expect(result, BAD_INPUT, "not a host")
 
     def test_what_is_written_is_here_while_it_runs(self):
         running = self.start(self.PROGRAM + self.FLUSH, "--keep", self.path("kept"))
+
         def here():
-            return [name for _, _, names in os.walk(self.path("kept")) for name in names if name.startswith("history-")]
+            return [
+                name
+                for _, _, names in os.walk(self.path("kept"))
+                for name in names
+                if name.startswith("history-")
+            ]
+
         self.wait(here, "no history came")
         running.send_signal(signal.SIGINT)
         _, errors = running.communicate(timeout=30)
         self.assertEqual(running.returncode, INTERRUPTED, errors)
 
     def test_ctrl_c_still_delivers_the_rest(self):
-        running = self.start(self.PROGRAM + "import atexit\natexit.register(lambda: torch.allocate(1 << 20))\n")
+        running = self.start(
+            self.PROGRAM + "import atexit\natexit.register(lambda: torch.allocate(1 << 20))\n"
+        )
         running.send_signal(signal.SIGINT)
         _, errors = running.communicate(timeout=30)
         self.assertEqual(running.returncode, INTERRUPTED, errors)
@@ -184,7 +265,11 @@ class Host(unittest.TestCase):
         self.nothing_left()
 
     def test_the_program_is_killed(self):
-        self.expect(self.record(self.PROGRAM + self.FLUSH + "os.kill(os.getpid(), 9)\n"), BAD_INPUT, "signal 9")
+        self.expect(
+            self.record(self.PROGRAM + self.FLUSH + "os.kill(os.getpid(), 9)\n"),
+            BAD_INPUT,
+            "signal 9",
+        )
         self.assertEqual(self.info()["allocations"], 3)
 
     def killed_there(self, pid_file, script):
@@ -202,15 +287,28 @@ class Host(unittest.TestCase):
         self.killed_there("pid", THROUGH)
 
     def test_the_connection_breaks(self):
-        self.killed_there("cat", "mkfifo \"$FOLDER/in\"\nsh -c \"$3\" <\"$FOLDER/in\" | sh -c 'echo $$ >\"$FOLDER/cat\"; exec cat' &\n"
-                                 "exec cat >\"$FOLDER/in\"")
+        self.killed_there(
+            "cat",
+            'mkfifo "$FOLDER/in"\nsh -c "$3" <"$FOLDER/in" | sh -c \'echo $$ >"$FOLDER/cat"; '
+            "exec cat' &\n"
+            'exec cat >"$FOLDER/in"',
+        )
 
     def test_vramscope_is_killed_here(self):
-        running = self.start(self.PROGRAM + self.FLUSH + "time.sleep(0.5)\n", "--keep", self.path("kept"))
+        running = self.start(
+            self.PROGRAM + self.FLUSH + "time.sleep(0.5)\n", "--keep", self.path("kept")
+        )
         running.kill()
         running.communicate(timeout=30)
         self.nothing_left()
-        self.assertTrue([name for _, _, names in os.walk(self.path("kept")) for name in names if name.startswith("history-")])
+        self.assertTrue(
+            [
+                name
+                for _, _, names in os.walk(self.path("kept"))
+                for name in names
+                if name.startswith("history-")
+            ]
+        )
 
 
 if __name__ == "__main__":

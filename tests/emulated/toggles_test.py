@@ -5,6 +5,7 @@ the program with the change written by hand. Each toggle reports its effect, or 
     VRAMSCOPE_TEST_PYTHONPATH=... python3 toggles_test.py VRAMSCOPE
 
 Skipped if neither VRAMSCOPE_TEST_PYTHONPATH nor this interpreter has a CUDA build of torch."""
+
 import fcntl
 import json
 import os
@@ -27,8 +28,8 @@ ALL = os.environ.get("VRAMSCOPE_ALL_TOGGLES") == "1"
 
 
 class Servers:
-    """Processes that have imported the packages of a program. Plans of the program in their forks save the time for imports.
-    Warm checks that such plans equal plans in a new process."""
+    """Processes that have imported the packages of a program. Plans of the program in their forks
+    save the time for imports. Warm checks that such plans equal plans in a new process."""
 
     def __init__(self):
         self.folder = None
@@ -41,18 +42,43 @@ class Servers:
             unittest.addModuleCleanup(folder.cleanup)
             self.folder = folder.name
         if program not in self.sockets:
-            first, keep = (os.path.join(self.folder, kind + program) for kind in ("first-", "server-"))
-            subprocess.run([VRAMSCOPE, "plan", "--json", "--all-toggles", "--keep", first, *command(program)], env=ENVIRONMENT, check=True,
-                           capture_output=True, timeout=900)
-            self.sockets[program] = serve(program, keep, os.path.join(first, "modules.json"), unittest.addModuleCleanup)
+            first, keep = (
+                os.path.join(self.folder, kind + program) for kind in ("first-", "server-")
+            )
+            subprocess.run(
+                [VRAMSCOPE, "plan", "--json", "--all-toggles", "--keep", first, *command(program)],
+                env=ENVIRONMENT,
+                check=True,
+                capture_output=True,
+                timeout=900,
+            )
+            self.sockets[program] = serve(
+                program, keep, os.path.join(first, "modules.json"), unittest.addModuleCleanup
+            )
         return self.sockets[program]
 
 
 def serve(program, keep, modules, cleanup, *arguments, options=()):
-    """Starts a process that imports the modules. Returns its socket when it is ready. `cleanup` registers what stops it."""
+    """Starts a process that imports the modules. Returns its socket when it is ready. `cleanup`
+    registers what stops it."""
     socket = os.path.join(keep, "socket")
-    server = subprocess.Popen([VRAMSCOPE, "plan", *options, "--keep", keep, "--serve", socket, "--modules", modules, *command(program, *arguments)],
-                              env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        [
+            VRAMSCOPE,
+            "plan",
+            *options,
+            "--keep",
+            keep,
+            "--serve",
+            socket,
+            "--modules",
+            modules,
+            *command(program, *arguments),
+        ],
+        env=ENVIRONMENT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     cleanup(server.wait)
     cleanup(server.send_signal, signal.SIGTERM)
     for _ in range(6000):
@@ -68,49 +94,91 @@ SERVERS = Servers()
 class Toggles(Program):
     def warm(self, program, options):
         """Returns the options for a plan in a fork of the program's server, if there can be one."""
-        return () if "--ranks" in options or program not in (PLAIN, TRAINER) else ("--warm", SERVERS.of(program))
+        return (
+            ()
+            if "--ranks" in options or program not in (PLAIN, TRAINER)
+            else ("--warm", SERVERS.of(program))
+        )
 
     def plan(self, program, *arguments, options=(), status=DONE, warm=(), **environment):
-        answer = super().plan(program, *arguments, options=(*options, *warm), status=status, **environment)
+        answer = super().plan(
+            program, *arguments, options=(*options, *warm), status=status, **environment
+        )
         if warm:
             self.assertIsNone(answer["program"]["cold"])
         return answer
 
     def run_vramscope(self, *words, status=DONE):
-        result = subprocess.run([VRAMSCOPE, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=900)
+        result = subprocess.run(
+            [VRAMSCOPE, *words], env=ENVIRONMENT, capture_output=True, text=True, timeout=900
+        )
         self.assertEqual(result.returncode, status, result.stdout[-2000:] + result.stderr[-4000:])
         self.stderr = result.stderr
         return result.stdout
 
     def same(self, program, toggle, *arguments, options=(), also=""):
-        """Checks that the toggle gives the same allocations as the change by hand. `also`: a change that both runs make by
-        hand."""
+        """Checks that the toggle gives the same allocations as the change by hand. `also`: a change
+        that both runs make by hand."""
         warm = self.warm(program, options)
-        toggled = self.plan(program, *arguments, "--hand", also, options=("--toggle", toggle, *options, "-o", self.path("toggled.trace")), warm=warm)
-        self.plan(program, *arguments, "--hand", ",".join(filter(None, (also, toggle))), options=(*options, "-o", self.path("hand.trace")), warm=warm)
-        report, = toggled["toggles"]
-        self.assertEqual((report["state"], report["why"], report["overridden"]), ("applied", "", ""))
+        toggled = self.plan(
+            program,
+            *arguments,
+            "--hand",
+            also,
+            options=("--toggle", toggle, *options, "-o", self.path("toggled.trace")),
+            warm=warm,
+        )
+        self.plan(
+            program,
+            *arguments,
+            "--hand",
+            ",".join(filter(None, (also, toggle))),
+            options=(*options, "-o", self.path("hand.trace")),
+            warm=warm,
+        )
+        (report,) = toggled["toggles"]
+        self.assertEqual(
+            (report["state"], report["why"], report["overridden"]), ("applied", "", "")
+        )
         self.assertTrue(report["change"])
-        requests = self.json("diff", self.path("toggled.trace"), self.path("hand.trace"), "--requests")
+        requests = self.json(
+            "diff", self.path("toggled.trace"), self.path("hand.trace"), "--requests"
+        )
         counts = requests["requests"]
         self.assertGreater(counts["total"], 100)
         # autocast clears its cache in the order of host addresses, which depend on all other host
         # allocations. So the order of these frees is ignored.
-        self.assertEqual(counts["equal_frees_unordered"], counts["total"], requests["first_differences"][:3])
+        self.assertEqual(
+            counts["equal_frees_unordered"], counts["total"], requests["first_differences"][:3]
+        )
         self.assertEqual(requests["peak"]["a"], requests["peak"]["b"])
         return report
 
     def not_applied(self, program, toggle, *arguments, state="not applied"):
-        answer = self.plan(program, *arguments, options=("--toggle", toggle), status=NO, warm=self.warm(program, ()))
-        report, = answer["toggles"]
+        answer = self.plan(
+            program,
+            *arguments,
+            options=("--toggle", toggle),
+            status=NO,
+            warm=self.warm(program, ()),
+        )
+        (report,) = answer["toggles"]
         self.assertEqual(report["state"], state)
         self.assertIn("--toggle %s" % toggle.split("=")[0], self.stderr)
         return report["why"] + report["overridden"]
 
     def already_on(self, program, toggles, *arguments, **environment):
         """Checks that the toggles are reported as already on. Returns the plan with the toggles."""
-        answer = self.plan(program, *arguments, options=[word for toggle in toggles for word in ("--toggle", toggle)], **environment)
-        self.assertEqual([(one["state"], one["reached"], one["change"]) for one in answer["toggles"]], [("already on", 0, [])] * len(toggles))
+        answer = self.plan(
+            program,
+            *arguments,
+            options=[word for toggle in toggles for word in ("--toggle", toggle)],
+            **environment,
+        )
+        self.assertEqual(
+            [(one["state"], one["reached"], one["change"]) for one in answer["toggles"]],
+            [("already on", 0, [])] * len(toggles),
+        )
         for one in answer["toggles"]:
             self.assertTrue(one["why"], one["name"])
             self.assertIn("--toggle %s" % one["name"], self.stderr)
@@ -119,14 +187,28 @@ class Toggles(Program):
 
 class PlainLoop(Toggles):
     def test_equal_to_the_change_by_hand(self):
-        for toggle in ("bf16", "checkpointing", "optimizer=adafactor", "step-in-backward", "offload", "eval-no-grad"):
+        for toggle in (
+            "bf16",
+            "checkpointing",
+            "optimizer=adafactor",
+            "step-in-backward",
+            "offload",
+            "eval-no-grad",
+        ):
             with self.subTest(toggle):
                 self.same(PLAIN, toggle)
 
     @unittest.skipUnless(ALL, "VRAMSCOPE_ALL_TOGGLES=1 takes these, too (minutes)")
     def test_others_equal_to_the_change_by_hand(self):
-        for toggle in ("checkpointing=reentrant", "optimizer=sgd", "optimizer-impl=fused", "optimizer-impl=for-loop", "free-gradients",
-                       "empty-cache", "sdpa-backend=math"):
+        for toggle in (
+            "checkpointing=reentrant",
+            "optimizer=sgd",
+            "optimizer-impl=fused",
+            "optimizer-impl=for-loop",
+            "free-gradients",
+            "empty-cache",
+            "sdpa-backend=math",
+        ):
             with self.subTest(toggle):
                 self.same(PLAIN, toggle)
 
@@ -146,13 +228,19 @@ class PlainLoop(Toggles):
         self.assertIn("already frees the gradients", answer["toggles"][0]["why"])
 
     def test_settings_of_the_allocator(self):
-        for toggle, setting in (("expandable-segments", "expandable_segments:True"), ("max-split-size=64", "max_split_size_mb:64"),
-                                ("gc-threshold=0.6", "garbage_collection_threshold:0.6")):
+        for toggle, setting in (
+            ("expandable-segments", "expandable_segments:True"),
+            ("max-split-size=64", "max_split_size_mb:64"),
+            ("gc-threshold=0.6", "garbage_collection_threshold:0.6"),
+        ):
             with self.subTest(toggle):
                 toggled = self.plan(PLAIN, options=("--toggle", toggle))
                 by_hand = self.plan(PLAIN, PYTORCH_CUDA_ALLOC_CONF=setting)
                 self.assertEqual(toggled["peak"], by_hand["peak"])
-                self.assertEqual(toggled["toggles"][0]["change"], [{"text": "PYTORCH_CUDA_ALLOC_CONF=" + setting, "where": "environment"}])
+                self.assertEqual(
+                    toggled["toggles"][0]["change"],
+                    [{"text": "PYTORCH_CUDA_ALLOC_CONF=" + setting, "where": "environment"}],
+                )
 
     def test_the_line_is_that_of_the_program(self):
         report = self.same(PLAIN, "optimizer-impl=for-loop")
@@ -163,23 +251,37 @@ class PlainLoop(Toggles):
         self.assertIn("torch.optim.AdamW(", lines[int(number) - 1])
 
     def test_what_the_program_does_undoes_it(self):
-        self.assertIn("clipped", self.not_applied(PLAIN, "step-in-backward", "--clip", state="no effect"))
+        self.assertIn(
+            "clipped", self.not_applied(PLAIN, "step-in-backward", "--clip", state="no effect")
+        )
 
     def test_why_it_does_not_apply(self):
         self.assertIn("from_pretrained", self.not_applied(PLAIN, "lora"))
         self.assertIn("--vary", self.not_applied(PLAIN, "micro-batch=1"))
 
     def test_refused_by_name(self):
-        for toggles, words in ((("bf16", "weights"), "cannot be combined"), (("bf61",), "bf16"), (("lora=x",), "whole number"),
-                               (("optimizer",), "adafactor")):
+        for toggles, words in (
+            (("bf16", "weights"), "cannot be combined"),
+            (("bf61",), "bf16"),
+            (("lora=x",), "whole number"),
+            (("optimizer",), "adafactor"),
+        ):
             options = [word for toggle in toggles for word in ("--toggle", toggle)]
             self.run_vramscope("plan", *options, *command(PLAIN), status=USAGE)
             self.assertIn(words, self.stderr)
 
     def test_list(self):
-        rows = {row["name"]: row for row in json.loads(self.run_vramscope("toggles", "--json"))["toggles"]}
+        rows = {
+            row["name"]: row
+            for row in json.loads(self.run_vramscope("toggles", "--json"))["toggles"]
+        }
         self.assertEqual(rows["lora"]["value_kind"], "RANK")
-        mine = {row["name"]: row for row in json.loads(self.run_vramscope("toggles", "--json", *command(PLAIN)))["toggles"]}
+        mine = {
+            row["name"]: row
+            for row in json.loads(self.run_vramscope("toggles", "--json", *command(PLAIN)))[
+                "toggles"
+            ]
+        }
         self.assertEqual(set(mine), set(rows))
         self.assertEqual(mine["bf16"]["state"], "applies")
         self.assertEqual(mine["checkpointing"]["proposals"], ["non-reentrant"])
@@ -192,8 +294,17 @@ class PlainLoop(Toggles):
 class AlreadyOn(Toggles):
     """Tests programs that already have a toggle's setting. The toggle does not change the program,
     and reports this."""
+
     SETTING = {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}
-    SETTINGS = ["checkpointing", "eval-no-grad", "expandable-segments", "optimizer-impl=fused", "zero-grad-to-none", "free-gradients", "bf16"]
+    SETTINGS = [
+        "checkpointing",
+        "eval-no-grad",
+        "expandable-segments",
+        "optimizer-impl=fused",
+        "zero-grad-to-none",
+        "free-gradients",
+        "bf16",
+    ]
 
     def test_of_a_loop_of_its_own(self):
         plain = self.plan(ALREADY, options=("--all-toggles",), **self.SETTING)
@@ -203,21 +314,37 @@ class AlreadyOn(Toggles):
         self.assertEqual(toggled["peak"]["allocated"], plain["peak"]["allocated"])
 
     def test_of_bfloat16_in_other_ways(self):
-        for arguments, why in ((("--autocast", "around"), "called under autocast in bfloat16"),
-                               (("--autocast", "weights", "--checkpointing", "reentrant"), "weights are already bfloat16")):
+        for arguments, why in (
+            (("--autocast", "around"), "called under autocast in bfloat16"),
+            (
+                ("--autocast", "weights", "--checkpointing", "reentrant"),
+                "weights are already bfloat16",
+            ),
+        ):
             with self.subTest(arguments):
                 answer = self.already_on(ALREADY, ["bf16", "checkpointing"], *arguments)
-                self.assertIn(why, next(one["why"] for one in answer["toggles"] if one["name"] == "bf16"))
+                self.assertIn(
+                    why, next(one["why"] for one in answer["toggles"] if one["name"] == "bf16")
+                )
 
     def test_another_value_is_applied(self):
-        toggled = self.plan(ALREADY, options=("--toggle", "optimizer-impl=for-loop", "--toggle", "sdpa-backend=math"))
-        self.assertEqual([(one["state"], one["places"]) for one in toggled["toggles"]], [("applied", 1)] * 2)
+        toggled = self.plan(
+            ALREADY,
+            options=("--toggle", "optimizer-impl=for-loop", "--toggle", "sdpa-backend=math"),
+        )
+        self.assertEqual(
+            [(one["state"], one["places"]) for one in toggled["toggles"]], [("applied", 1)] * 2
+        )
 
     @unittest.skipUnless(has("transformers") and has("accelerate"), "no transformers")
     def test_of_trainer(self):
         arguments = ("--hand", "weights,enable-checkpointing")
         plain = self.plan(TRAINER, *arguments)
-        toggled = self.already_on(TRAINER, ["checkpointing", "no-use-cache", "attention", "micro-batch=4", "bf16"], *arguments)
+        toggled = self.already_on(
+            TRAINER,
+            ["checkpointing", "no-use-cache", "attention", "micro-batch=4", "bf16"],
+            *arguments,
+        )
         self.assertEqual(toggled["peak"]["allocated"], plain["peak"]["allocated"])
         self.already_on(TRAINER, ["checkpointing", "bf16"], "--hand", "bf16,checkpointing")
 
@@ -226,28 +353,59 @@ class Savings(Toggles):
     def test_compared_with_the_unchanged_program(self):
         toggles = ("checkpointing", "gc-threshold=0.9", "zero-grad-to-none", "lora=4")
         options = [word for toggle in toggles for word in ("--toggle", toggle)]
-        answer = json.loads(self.run_vramscope("toggles", "--savings", "--json", *options, *command(PLAIN), status=NO))
+        answer = json.loads(
+            self.run_vramscope(
+                "toggles", "--savings", "--json", *options, *command(PLAIN), status=NO
+            )
+        )
         rows = {row["toggle"]: row for row in answer["rows"]}
         self.assertEqual(tuple(rows), toggles)
-        self.assertEqual([row["outcome"][0]["state"] for row in rows.values()], ["applied", "applied", "already on", "not applied"])
+        self.assertEqual(
+            [row["outcome"][0]["state"] for row in rows.values()],
+            ["applied", "applied", "already on", "not applied"],
+        )
         own = self.plan(PLAIN, options=("--toggle", "checkpointing"))
         self.assertEqual(rows["checkpointing"]["peak"], own["peak"]["allocated"])
-        self.assertEqual(rows["checkpointing"]["saves_allocated"], answer["start"]["peak"] - own["peak"]["allocated"])
+        self.assertEqual(
+            rows["checkpointing"]["saves_allocated"],
+            answer["start"]["peak"] - own["peak"]["allocated"],
+        )
         self.assertFalse(rows["checkpointing"]["same_peak"])
         self.assertEqual(rows["checkpointing"]["changes"], "nothing")
         self.assertTrue(rows["checkpointing"]["label"])
-        self.assertTrue(rows["gc-threshold=0.9"]["same_peak"], "applied, but there is enough memory")
-        self.assertEqual([rows["zero-grad-to-none"][key] for key in ("error", "saves_allocated")], [None, 0])
+        self.assertTrue(
+            rows["gc-threshold=0.9"]["same_peak"], "applied, but there is enough memory"
+        )
+        self.assertEqual(
+            [rows["zero-grad-to-none"][key] for key in ("error", "saves_allocated")], [None, 0]
+        )
         self.assertIn("from_pretrained", rows["lora=4"]["error"])
 
     def test_arrive_one_by_one(self):
-        words = [VRAMSCOPE, "toggles", "--savings", "--json-lines", "--toggle", "gc-threshold=0.9", "--toggle", "lora=4", *command(PLAIN)]
-        with subprocess.Popen(words, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        words = [
+            VRAMSCOPE,
+            "toggles",
+            "--savings",
+            "--json-lines",
+            "--toggle",
+            "gc-threshold=0.9",
+            "--toggle",
+            "lora=4",
+            *command(PLAIN),
+        ]
+        with subprocess.Popen(
+            words, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        ) as process:
             lines = [(json.loads(line), process.poll()) for line in process.stdout]
         self.assertEqual(process.returncode, NO)
         first, *parts, last = [line for line, _ in lines]
-        self.assertEqual([row["toggle"] for row in first["planning"]], ["gc-threshold=0.9", "lora=4"])
-        self.assertEqual(sorted(part["begun"] for part in parts if "begun" in part), ["gc-threshold=0.9", "lora=4"])
+        self.assertEqual(
+            [row["toggle"] for row in first["planning"]], ["gc-threshold=0.9", "lora=4"]
+        )
+        self.assertEqual(
+            sorted(part["begun"] for part in parts if "begun" in part),
+            ["gc-threshold=0.9", "lora=4"],
+        )
         rows = [part["row"] for part in parts if "row" in part]
         self.assertCountEqual(rows, last["rows"])
         self.assertEqual(first["start"], last["start"])
@@ -256,8 +414,23 @@ class Savings(Toggles):
     def test_rows_on_a_terminal(self):
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
-        words = [VRAMSCOPE, "toggles", "--savings", "--toggle", "gc-threshold=0.9", "--toggle", "lora=4", *command(PLAIN)]
-        process = subprocess.Popen(words, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.DEVNULL)
+        words = [
+            VRAMSCOPE,
+            "toggles",
+            "--savings",
+            "--toggle",
+            "gc-threshold=0.9",
+            "--toggle",
+            "lora=4",
+            *command(PLAIN),
+        ]
+        process = subprocess.Popen(
+            words,
+            env=ENVIRONMENT,
+            stdin=subprocess.DEVNULL,
+            stdout=slave,
+            stderr=subprocess.DEVNULL,
+        )
         os.close(slave)
         text, at_row = b"", []
         while True:
@@ -281,7 +454,9 @@ class Savings(Toggles):
     def test_named_by_a_plan(self):
         text = self.run_vramscope("plan", "--toggle", "gc-threshold=0.9", *command(PLAIN))
         self.assertIn("gc-threshold=0.9: applied at one place", text)
-        self.assertIn("vramscope toggles --savings --toggle gc-threshold=0.9", " ".join(text.split()))
+        self.assertIn(
+            "vramscope toggles --savings --toggle gc-threshold=0.9", " ".join(text.split())
+        )
         self.run_vramscope("toggles", "--savings", status=USAGE)
         self.run_vramscope("toggles", "--json-lines", status=USAGE)
 
@@ -292,7 +467,11 @@ class Fit(Toggles):
         # The budget is less than the allocated bytes plus the context, so it does not suffice to
         # release cached memory.
         budget = start["device_context"] + start["peak"]["allocated"] - (40 << 20)
-        answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--patience", "600", *command(PLAIN)))
+        answer = json.loads(
+            self.run_vramscope(
+                "fit", "--json", "--budget", "%dB" % budget, "--patience", "600", *command(PLAIN)
+            )
+        )
         self.assertGreaterEqual(len(answer["proposals"]), 3)
         self.assertFalse(answer["start"]["fits"])
         kinds = [row["changes"] for row in answer["proposals"]]
@@ -301,32 +480,61 @@ class Fit(Toggles):
             self.assertTrue(row["fits"])
             self.assertLessEqual(row["needed"], budget)
             self.assertTrue(all(toggle["change"] for toggle in row["toggles"]))
-        sets = [{(toggle["name"], toggle["value"]) for toggle in row["toggles"]} for row in answer["proposals"]]
-        self.assertFalse([one for one in sets for other in sets if other < one], "no proposal contains another")
-        names = [toggle["name"] + ("=" + toggle["value"] if toggle["value"] else "") for toggle in answer["proposals"][0]["toggles"]]
-        own = self.plan(PLAIN, options=[word for name in names for word in ("--toggle", name)] + ["--gpu-memory", "%dB" % budget])
-        self.assertEqual((own["peak"]["allocated"], own["needed"]), (answer["proposals"][0]["peak"], answer["proposals"][0]["needed"]))
+        sets = [
+            {(toggle["name"], toggle["value"]) for toggle in row["toggles"]}
+            for row in answer["proposals"]
+        ]
+        self.assertFalse(
+            [one for one in sets for other in sets if other < one], "no proposal contains another"
+        )
+        names = [
+            toggle["name"] + ("=" + toggle["value"] if toggle["value"] else "")
+            for toggle in answer["proposals"][0]["toggles"]
+        ]
+        own = self.plan(
+            PLAIN,
+            options=[word for name in names for word in ("--toggle", name)]
+            + ["--gpu-memory", "%dB" % budget],
+        )
+        self.assertEqual(
+            (own["peak"]["allocated"], own["needed"]),
+            (answer["proposals"][0]["peak"], answer["proposals"][0]["needed"]),
+        )
 
     def test_a_program_that_fits(self):
-        answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "40GiB", *command(PLAIN)))
+        answer = json.loads(
+            self.run_vramscope("fit", "--json", "--budget", "40GiB", *command(PLAIN))
+        )
         self.assertTrue(answer["start"]["fits"])
         self.assertEqual((answer["proposals"], answer["single"]), ([], []))
         self.assertLessEqual(answer["plans"], 2)
 
     def test_nothing_fits(self):
-        answer = json.loads(self.run_vramscope("fit", "--json", "--budget", "500MiB", "--patience", "1", *command(PLAIN), status=NO))
+        answer = json.loads(
+            self.run_vramscope(
+                "fit", "--json", "--budget", "500MiB", "--patience", "1", *command(PLAIN), status=NO
+            )
+        )
         self.assertFalse(any(row["fits"] for row in answer["proposals"]))
 
     def test_vary(self):
-        answer = json.loads(self.run_vramscope("fit", "--json", "--vary=--batch=1,2", *command(PLAIN)))
+        answer = json.loads(
+            self.run_vramscope("fit", "--json", "--vary=--batch=1,2", *command(PLAIN))
+        )
         self.assertEqual([row["values"] for row in answer["rows"]], [["1"], ["2"]])
         for row in answer["rows"]:
             own = self.plan(PLAIN, "--batch", row["values"][0])
-            self.assertEqual((row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"]))
+            self.assertEqual(
+                (row["peak"], row["needed"]), (own["peak"]["allocated"], own["needed"])
+            )
         # The plans above are of a larger GPU and reserve more than a plan with this budget, which
         # releases cached memory in time. So larger batches may fit than the plans above suggest.
         budget = answer["rows"][0]["needed"]
-        found = json.loads(self.run_vramscope("fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)))
+        found = json.loads(
+            self.run_vramscope(
+                "fit", "--json", "--budget", "%dB" % budget, "--vary=--batch=1..4", *command(PLAIN)
+            )
+        )
         self.assertIn(found["largest"], (1, 2, 3))
         fits = {int(row["values"][0]): row["fits"] for row in found["rows"]}
         self.assertEqual(fits, {batch: batch <= found["largest"] for batch in fits})
@@ -334,9 +542,16 @@ class Fit(Toggles):
         self.run_vramscope("fit", "--vary", "seq=1,2", *command(PLAIN), status=USAGE)
         self.assertIn("{seq}", self.stderr)
 
-
     def test_waterfall_adds_the_toggles_in_their_order(self):
-        words = ("waterfall", "--json", "--toggle", "checkpointing", "--toggle", "bf16", *command(PLAIN))
+        words = (
+            "waterfall",
+            "--json",
+            "--toggle",
+            "checkpointing",
+            "--toggle",
+            "bf16",
+            *command(PLAIN),
+        )
         bars = json.loads(self.run_vramscope(*words))["bars"]
         self.assertEqual([bar["toggle"] for bar in bars], [None, "checkpointing", "bf16"])
         own = self.plan(PLAIN, options=("--toggle", "checkpointing", "--toggle", "bf16"))
@@ -351,22 +566,54 @@ class Warm(Toggles):
     process."""
 
     def serve(self, program, *arguments, options=()):
-        return serve(program, self.path("server"), self.path("first/modules.json"), self.addCleanup, *arguments, options=options)
+        return serve(
+            program,
+            self.path("server"),
+            self.path("first/modules.json"),
+            self.addCleanup,
+            *arguments,
+            options=options,
+        )
 
     def equal(self, program, *arguments, options=()):
         common = ("--all-toggles", "--writable", self.folder, *options)
-        cold = self.plan(program, *arguments, options=(*common, "--keep", self.path("first"), "-o", self.path("cold.trace")))
+        cold = self.plan(
+            program,
+            *arguments,
+            options=(*common, "--keep", self.path("first"), "-o", self.path("cold.trace")),
+        )
         socket = self.serve(program, *arguments, options=("--writable", self.folder, *options))
         for _ in range(2):
-            warm = self.plan(program, *arguments, options=(*common, "--warm", socket, "-o", self.path("warm.trace")))
+            warm = self.plan(
+                program,
+                *arguments,
+                options=(*common, "--warm", socket, "-o", self.path("warm.trace")),
+            )
             self.assertIsNone(warm["program"]["cold"])
             for key in ("peak", "peak_by_category", "events", "needed", "assumptions", "toggles"):
                 self.assertEqual(warm[key], cold[key], key)
-            self.assertEqual([rank["peak"] for rank in warm["ranks"]], [rank["peak"] for rank in cold["ranks"]])
-            requests = self.json("diff", self.path("cold.trace"), self.path("warm.trace"), "--requests")["requests"]
+            self.assertEqual(
+                [rank["peak"] for rank in warm["ranks"]], [rank["peak"] for rank in cold["ranks"]]
+            )
+            requests = self.json(
+                "diff", self.path("cold.trace"), self.path("warm.trace"), "--requests"
+            )["requests"]
             self.assertEqual(requests["equal"], requests["total"])
-            sites = [self.json("explain", self.path(name + ".trace"), "--device", "0", "--page", "sites", "--sort", "bytes", "--top", "1000")["sites"]["sites"]
-                     for name in ("cold", "warm")]
+            sites = [
+                self.json(
+                    "explain",
+                    self.path(name + ".trace"),
+                    "--device",
+                    "0",
+                    "--page",
+                    "sites",
+                    "--sort",
+                    "bytes",
+                    "--top",
+                    "1000",
+                )["sites"]["sites"]
+                for name in ("cold", "warm")
+            ]
             keys = ("site", "count", "bytes", "category", "peak_live_bytes")
             self.assertEqual(*[[[site[key] for key in keys] for site in of] for of in sites])
 
@@ -383,31 +630,57 @@ class Warm(Toggles):
     TORCHRUN = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
 
     def test_of_torchrun(self):
-        self.equal((*self.TORCHRUN, os.path.join(HERE, "programs", "distributed.py")), "ddp", options=("--devices", "2"))
+        self.equal(
+            (*self.TORCHRUN, os.path.join(HERE, "programs", "distributed.py")),
+            "ddp",
+            options=("--devices", "2"),
+        )
         self.assertNotIn("imports all modules again", self.stderr)
 
     def test_ranks_of_torchrun_come_from_a_server_of_their_own(self):
         """A rank's parent process shows who started the rank."""
         with open(self.path("rank.py"), "w") as file:
-            file.write("import os, sys, torch\nrank = os.environ['RANK']\nblock = torch.empty(1 << 20, device='cuda:' + rank)\n"
-                       "with open(%r + sys.argv[1] + rank, 'w') as file:\n"
-                       "    file.write(open('/proc/%%d/cmdline' %% os.getppid()).read().replace('\\0', ' '))\n"
-                       "sys.exit(int(sys.argv[2]) * int(rank))\n" % self.path("parent-"))
+            file.write(
+                "import os, sys, torch\nrank = os.environ['RANK']\nblock = torch.empty(1 << 20, "
+                "device='cuda:' + rank)\n"
+                "with open(%r + sys.argv[1] + rank, 'w') as file:\n"
+                "    file.write(open('/proc/%%d/cmdline' %% os.getppid()).read().replace('\\0', "
+                "' '))\n"
+                "sys.exit(int(sys.argv[2]) * int(rank))\n" % self.path("parent-")
+            )
 
         def parents(name, status, *options):
             try:
-                return self.plan((*self.TORCHRUN, self.path("rank.py")), name, str(status), options=("--devices", "2", *options), status=DONE if status == 0 else FAILED)
+                return self.plan(
+                    (*self.TORCHRUN, self.path("rank.py")),
+                    name,
+                    str(status),
+                    options=("--devices", "2", *options),
+                    status=DONE if status == 0 else FAILED,
+                )
             finally:
-                self.parents = [open(self.path("parent-%s%d" % (name, rank))).read() for rank in range(2)]
+                self.parents = [
+                    open(self.path("parent-%s%d" % (name, rank))).read() for rank in range(2)
+                ]
 
         cold = parents("cold", 0, "--all-toggles", "--keep", self.path("first"))
-        self.assertTrue(all("torch.distributed.run" in parent for parent in self.parents), self.parents)
-        socket = self.serve((*self.TORCHRUN, self.path("rank.py")), "cold", "0", options=("--devices", "2", "--writable", self.folder))
+        self.assertTrue(
+            all("torch.distributed.run" in parent for parent in self.parents), self.parents
+        )
+        socket = self.serve(
+            (*self.TORCHRUN, self.path("rank.py")),
+            "cold",
+            "0",
+            options=("--devices", "2", "--writable", self.folder),
+        )
         warm = parents("warm", 0, "--warm", socket, "--all-toggles", "--keep", self.path("second"))
-        self.assertFalse(any("torch.distributed.run" in parent for parent in self.parents), self.parents)
+        self.assertFalse(
+            any("torch.distributed.run" in parent for parent in self.parents), self.parents
+        )
         self.assertEqual((warm["peak"], warm["needed"]), (cold["peak"], cold["needed"]))
         ranks = []
-        for plan in ("first", "second"):  # a warm plan must report the same, because a later server may be started from its report
+        # a warm plan must report the same, because a later server may be started from its report
+        for plan in ("first", "second"):
             with open(self.path(plan + "/modules.json")) as file:
                 rank = json.load(file)["rank"]
             ranks.append((rank["command"][:-2], rank["environment"]))  # the arguments differ
@@ -415,7 +688,9 @@ class Warm(Toggles):
         parents("cold", 5)
         self.assertIn("exitcode  : 5", self.stderr)
         parents("failing", 5, "--warm", socket)
-        self.assertFalse(any("torch.distributed.run" in parent for parent in self.parents), self.parents)
+        self.assertFalse(
+            any("torch.distributed.run" in parent for parent in self.parents), self.parents
+        )
         self.assertIn("exitcode  : 5", self.stderr)
 
     def test_of_settings_of_the_allocator(self):
@@ -426,11 +701,16 @@ class Warm(Toggles):
         socket = self.serve(PLAIN, options=options)
         for toggle in ("expandable-segments", "max-split-size=32", "gc-threshold=0.5"):
             with self.subTest(toggle=toggle):
-                cold, warm = (self.plan(PLAIN, options=(*options, "--toggle", toggle, *more)) for more in ((), ("--warm", socket)))
+                cold, warm = (
+                    self.plan(PLAIN, options=(*options, "--toggle", toggle, *more))
+                    for more in ((), ("--warm", socket))
+                )
                 self.assertIsNone(warm["program"]["cold"])
                 for key in ("peak", "events", "needed", "toggles"):
                     self.assertEqual(warm[key], cold[key], key)
-                self.assertEqual([one["state"] for one in warm["toggles"] if one["on"]], ["applied"])
+                self.assertEqual(
+                    [one["state"] for one in warm["toggles"] if one["on"]], ["applied"]
+                )
                 if toggle == "expandable-segments":
                     self.assertNotEqual(warm["needed"], plain["needed"])
 
@@ -460,8 +740,16 @@ class TransformersTrainer(Toggles):
 
     @unittest.skipUnless(ALL, "VRAMSCOPE_ALL_TOGGLES=1 takes these, too (minutes)")
     def test_others_equal_to_the_change_by_hand(self):
-        for toggle in ("fp16", "optimizer=adafactor", "optimizer=sgd", "optimizer-impl=foreach", "attention=eager", "no-use-cache", "eval-batch",
-                       "empty-cache"):
+        for toggle in (
+            "fp16",
+            "optimizer=adafactor",
+            "optimizer=sgd",
+            "optimizer-impl=foreach",
+            "attention=eager",
+            "no-use-cache",
+            "eval-batch",
+            "empty-cache",
+        ):
             with self.subTest(toggle):
                 self.same(TRAINER, toggle)
 
@@ -482,7 +770,9 @@ class TransformersTrainer(Toggles):
     def test_quantization_needs_adapters(self):
         row = self.row("quantize", TRAINER, "--pretrained")
         self.assertEqual(row["state"], "does not apply")
-        self.assertRegex(row["why"], "quantized weights cannot be trained|bitsandbytes is not installed")
+        self.assertRegex(
+            row["why"], "quantized weights cannot be trained|bitsandbytes is not installed"
+        )
         self.assertIn("only from_pretrained can", self.row("quantize", TRAINER)["why"])
 
     def test_sharding_among_two_ranks(self):
@@ -502,24 +792,44 @@ class TransformersTrainer(Toggles):
 
     def row(self, name, program, *arguments):
         """Returns the toggle's row of `toggles`."""
-        rows = json.loads(self.run_vramscope("toggles", "--json", *command(program, *arguments)))["toggles"]
+        rows = json.loads(self.run_vramscope("toggles", "--json", *command(program, *arguments)))[
+            "toggles"
+        ]
         return next(row for row in rows if row["name"] == name)
 
     def test_keys_and_values_are_kept_or_not(self):
         """An argument of the call overrides the model's configuration, so only the model's output
         shows whether it keeps a cache."""
-        for arguments, state, why in (((), "applies", ""), (("--right",), "already on", "is already False"),
-                                      (("--call-without-cache",), "already on", "called with use_cache=False")):
+        for arguments, state, why in (
+            ((), "applies", ""),
+            (("--right",), "already on", "is already False"),
+            (("--call-without-cache",), "already on", "called with use_cache=False"),
+        ):
             with self.subTest(arguments):
-                rows = json.loads(self.run_vramscope("toggles", "--json", *command("findings.py", "kv-cache", *arguments)))["toggles"]
-                row, = [row for row in rows if row["name"] == "no-use-cache"]
+                rows = json.loads(
+                    self.run_vramscope(
+                        "toggles", "--json", *command("findings.py", "kv-cache", *arguments)
+                    )
+                )["toggles"]
+                (row,) = [row for row in rows if row["name"] == "no-use-cache"]
                 self.assertEqual(row["state"], state)
                 self.assertIn(why, row["why"])
-        answer = self.already_on("findings.py", ["no-use-cache"], "kv-cache", "--call-without-cache")
+        answer = self.already_on(
+            "findings.py", ["no-use-cache"], "kv-cache", "--call-without-cache"
+        )
         self.assertIn("use_cache=False", answer["toggles"][0]["why"])
 
     def test_what_the_program_sets_afterwards(self):
-        self.assertIn("afterwards", self.not_applied(TRAINER, "checkpointing", "--undo", "gradient_checkpointing=False", state="no effect"))
+        self.assertIn(
+            "afterwards",
+            self.not_applied(
+                TRAINER,
+                "checkpointing",
+                "--undo",
+                "gradient_checkpointing=False",
+                state="no effect",
+            ),
+        )
 
 
 if __name__ == "__main__":

@@ -18,11 +18,23 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-FIGURES = ("first_request", "last_request", "runs_of_requests", "calls", "runs_of_calls", "faults", "refused", "ended_by_library")  # fmt: skip
+# fmt: skip
+FIGURES = (
+    "first_request",
+    "last_request",
+    "runs_of_requests",
+    "calls",
+    "runs_of_calls",
+    "faults",
+    "refused",
+    "ended_by_library",
+)
 
 
 def names(program):
-    out = subprocess.run([program, "--gtest_list_tests"], check=True, capture_output=True, text=True)
+    out = subprocess.run(
+        [program, "--gtest_list_tests"], check=True, capture_output=True, text=True
+    )
     suite = ""
     for line in out.stdout.splitlines():
         if not line.startswith(" "):

@@ -1,7 +1,8 @@
-"""Measures a process's GPU memory outside PyTorch's allocator after the first use of each library, and
-the durations of copies, matrix products and passes over memory.
+"""Measures a process's GPU memory outside PyTorch's allocator after the first use of each library,
+and the durations of copies, matrix products and passes over memory.
 
     python3 facts.py OUT.json"""
+
 import json
 import os
 import sys
@@ -17,6 +18,7 @@ def process_used():
     nothing."""
     try:
         import pynvml
+
         pynvml.nvmlInit()
         handle = pynvml.nvmlDeviceGetHandleByIndex(0)
         for process in pynvml.nvmlDeviceGetComputeRunningProcesses(handle):
@@ -110,7 +112,10 @@ def times():
         time_of(f"mm_tf32_{n}", lambda: a @ a, count)
         torch.backends.cuda.matmul.allow_tf32 = False
     for n in (1 << 12, 1 << 20, 1 << 26):
-        pageable, pinned = torch.zeros(n, dtype=torch.uint8), torch.zeros(n, dtype=torch.uint8).pin_memory()
+        pageable, pinned = (
+            torch.zeros(n, dtype=torch.uint8),
+            torch.zeros(n, dtype=torch.uint8).pin_memory(),
+        )
         there = torch.zeros(n, dtype=torch.uint8, device="cuda")
         time_of(f"h2d_pageable_{n}", lambda: there.copy_(pageable))
         time_of(f"h2d_pinned_{n}", lambda: there.copy_(pinned, non_blocking=True))
@@ -118,16 +123,30 @@ def times():
         time_of(f"d2h_pageable_{n}", lambda: pageable.copy_(there))
     for tokens in (512, 1024, 4096):
         q = torch.randn(4, 16, tokens, 64, device="cuda", dtype=torch.bfloat16)
-        time_of(f"attention_bf16_{tokens}", lambda: F.scaled_dot_product_attention(q, q, q, is_causal=True))
+        time_of(
+            f"attention_bf16_{tokens}",
+            lambda: F.scaled_dot_product_attention(q, q, q, is_causal=True),
+        )
 
 
 def main():
     first_uses()
     times()
     properties = torch.cuda.get_device_properties(0)
-    told = {name: str(getattr(properties, name)) for name in dir(properties) if not name.startswith("_") and name not in ("uuid", "pci_bus_id")}
-    answer = {"growth": GROWTH, "times": TIMES, "properties": told, "cudnn": torch.backends.cudnn.version(),
-              "nccl": list(torch.cuda.nccl.version()), "torch": torch.__version__, "cuda": torch.version.cuda}
+    told = {
+        name: str(getattr(properties, name))
+        for name in dir(properties)
+        if not name.startswith("_") and name not in ("uuid", "pci_bus_id")
+    }
+    answer = {
+        "growth": GROWTH,
+        "times": TIMES,
+        "properties": told,
+        "cudnn": torch.backends.cudnn.version(),
+        "nccl": list(torch.cuda.nccl.version()),
+        "torch": torch.__version__,
+        "cuda": torch.version.cuda,
+    }
     with open(sys.argv[1], "w") as file:
         json.dump(answer, file, indent=1)
 

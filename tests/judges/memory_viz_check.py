@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Checks exported files in the tools for which they are written.
 
-  memory_viz_check.py torch EXPORT_SAMPLES    pickle.load; torch.cuda._memory_viz stats, trace, segments,
-                                              memory, trace_plot, segment_plot
-  memory_viz_check.py browser EXPORT_SAMPLES  MemoryViz.js in Chromium: every plot is drawn without error
+  memory_viz_check.py torch EXPORT_SAMPLES    pickle.load; torch.cuda._memory_viz stats, trace,
+                                              segments, memory, trace_plot, segment_plot
+  memory_viz_check.py browser EXPORT_SAMPLES  MemoryViz.js in Chromium draws each plot
   memory_viz_check.py hta EXPORT_SAMPLES      HolisticTraceAnalysis plots the memory timeline
 
 EXPORT_SAMPLES is the program of that name in this folder. A recorded snapshot that was opened and
 exported must give exactly the output of the original.
 
 If a requirement is missing, prints it and exits with status 77. Environment variables:
-  VRAMSCOPE_JUDGE_PYTHON  a python3 that has torch (any build, never imported) or HolisticTraceAnalysis
+  VRAMSCOPE_JUDGE_PYTHON  a python3 that has torch (never imported) or HolisticTraceAnalysis
   VRAMSCOPE_MEMORY_VIZ    MemoryViz.js, from torch/utils/viz in PyTorch's source
-  VRAMSCOPE_D3            d3 version 5 as one ES module (default: built with esbuild from Debian's node-d3)
+  VRAMSCOPE_D3            d3 version 5 as one ES module (default: built from Debian's node-d3)
 """
+
 import base64
 import collections
 import contextlib
@@ -87,31 +88,42 @@ def recorded(path):
 def equal(what, new, old):
     if new != old:
         at = next((i for i, (a, b) in enumerate(zip(new, old)) if a != b), min(len(new), len(old)))
-        raise AssertionError(f"{what} differs at {at}: {new[at:at + 200]!r} instead of {old[at:at + 200]!r}")
+        raise AssertionError(
+            f"{what} differs at {at}: {new[at : at + 200]!r} instead of {old[at : at + 200]!r}"
+        )
 
 
 def judge_torch(folder):
     viz = memory_viz()
     # To draw flame graphs, the tool would download a Perl script. The test compares the folded
     # stacks that the script would get.
-    views = {"stats": viz.segsum, "trace": viz.trace,
-             "segments": functools.partial(viz.segments, format_flamegraph=str),
-             "memory": functools.partial(viz.memory, format_flamegraph=str)}
+    views = {
+        "stats": viz.segsum,
+        "trace": viz.trace,
+        "segments": functools.partial(viz.segments, format_flamegraph=str),
+        "memory": functools.partial(viz.memory, format_flamegraph=str),
+    }
     for name, path, original in samples(folder):
         data = load(path)
         assert list(data)[1:3] == ["segments", "device_traces"], list(data)
         for view, function in views.items():
             text = function(load(path))
             assert text.strip(), f"{name}: {view} says nothing"
-            if view == "trace" and any(e["action"] == "annotate" for t in data["device_traces"] for e in t):
-                assert "annotate" in text and "activation" in text, f"{name}: changes of category are not told"
+            if view == "trace" and any(
+                e["action"] == "annotate" for t in data["device_traces"] for e in t
+            ):
+                assert "annotate" in text and "activation" in text, (
+                    f"{name}: changes of category are not told"
+                )
             if original:
                 equal(f"{name}: {view}", text, function(recorded(original)))
         for plot in (viz.trace_plot, viz.segment_plot):
             assert "add_local_files" in plot(load(path))
         entries = sum(map(len, data["device_traces"]))
-        print(f"{name}: {entries} entries, {len(data['segments'])} segments: {', '.join(views)}"
-              + (" equal the recorded file's" if original else ""))
+        print(
+            f"{name}: {entries} entries, {len(data['segments'])} segments: {', '.join(views)}"
+            + (" equal the recorded file's" if original else "")
+        )
 
 
 # ---- browser
@@ -141,7 +153,8 @@ add_local_files([{name: 'x.pickle', base64: '%s'}], '%s');
 </script></body></html>"""
 
 
-DRAWN = {"Active Memory Timeline": "polygons", "Allocator State History": "rectangles"}  # the SVG elements of each plot
+# the SVG elements of each plot
+DRAWN = {"Active Memory Timeline": "polygons", "Allocator State History": "rectangles"}
 
 
 def d3_module(folder):
@@ -150,8 +163,12 @@ def d3_module(folder):
     if not shutil.which("esbuild") or not pathlib.Path("/usr/share/nodejs/d3").is_dir():
         raise Missing("d3 as an ES module: set VRAMSCOPE_D3, or install node-d3 and esbuild")
     (folder / "in.js").write_text("export * from 'd3'")
-    subprocess.run(["esbuild", "in.js", "--bundle", "--format=esm", "--outfile=d3.mjs", "--log-level=error"],
-                   cwd=folder, check=True, env={**os.environ, "NODE_PATH": "/usr/share/nodejs"})
+    subprocess.run(
+        ["esbuild", "in.js", "--bundle", "--format=esm", "--outfile=d3.mjs", "--log-level=error"],
+        cwd=folder,
+        check=True,
+        env={**os.environ, "NODE_PATH": "/usr/share/nodejs"},
+    )
     return (folder / "d3.mjs").read_text()
 
 
@@ -162,13 +179,19 @@ def serve(folder):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder)))
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Quiet, directory=str(folder))
+    )
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server
 
 
 def judge_browser(folder):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    chromium = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+    )
     if not chromium:
         raise Missing("chromium is not installed")
     script = pathlib.Path(os.environ.get("VRAMSCOPE_MEMORY_VIZ", ""))
@@ -204,9 +227,24 @@ def look(chromium, site, server, file, kind, folder):
     (site / "page.html").write_text(PAGE % (base64.b64encode(data).decode(), kind))
     url = f"http://127.0.0.1:{server.server_port}/page.html"
     dom = subprocess.run(
-        [chromium, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-         f"--user-data-dir={folder}/profile", "--virtual-time-budget=20000", "--timeout=60000", "--dump-dom", url],
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=240, check=True, text=True).stdout
+        [
+            chromium,
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            f"--user-data-dir={folder}/profile",
+            "--virtual-time-budget=20000",
+            "--timeout=60000",
+            "--dump-dom",
+            url,
+        ],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        timeout=240,
+        check=True,
+        text=True,
+    ).stdout
     note = re.search(r'<pre id="judged">(.*?)</pre>', dom, re.S)
     assert note, f"{file.name}: the page did not finish"
     text = note.group(1).replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
@@ -219,16 +257,22 @@ def judge_picture(name, kind, seen, data):
     drawn = DRAWN[kind]
     assert new[drawn] > 3, f"{name}: {kind}: {new[drawn]} {drawn}"
     if old:
-        assert new[drawn] == old[drawn], f"{name}: {kind}: {new[drawn]} {drawn} instead of {old[drawn]}"
+        assert new[drawn] == old[drawn], (
+            f"{name}: {kind}: {new[drawn]} {drawn} instead of {old[drawn]}"
+        )
     legend = [c for c in data.get("categories", []) if c in new["words"]]
     if kind == "Active Memory Timeline" and "categories" in data:
         said = {e["category"] for trace in data["device_traces"] for e in trace if "category" in e}
         assert said == set(legend), f"{name}: the legend has {legend}, the file {said}"
-    print(f"{name}: {kind}: {new[drawn]} {drawn}" + (" as of the recorded file" if old else "")
-          + (f"; legend: {', '.join(legend)}" if legend else ""))
+    print(
+        f"{name}: {kind}: {new[drawn]} {drawn}"
+        + (" as of the recorded file" if old else "")
+        + (f"; legend: {', '.join(legend)}" if legend else "")
+    )
 
 
 # ---- HolisticTraceAnalysis
+
 
 def judge_hta(folder):
     try:
@@ -246,7 +290,9 @@ def judge_hta(folder):
         for _, moment in by_time(json.load(gzip.open(path))):
             live += sum(bytes_ for _, _, bytes_, _ in moment)
             peak = max(peak, live)
-        assert abs(top * 1024**3 - peak) < 1, f"{path.name}: the plot's peak is {top} GiB, not {peak} B"
+        assert abs(top * 1024**3 - peak) < 1, (
+            f"{path.name}: the plot's peak is {top} GiB, not {peak} B"
+        )
         print(f"{path.name}: plotted, {len(figures[-1].data)} categories, peak {peak} B")
 
 

@@ -4,9 +4,10 @@ program (train.py). Compares the allocations of the last step, one by one, and t
 
     python3 run.py --vramscope build/release/bin/vramscope --python VENV/bin/python [WORDS...]
 
-VENV: torch 2.11, transformers 4.51.3, peft. WORDS select the rows that contain all of them. With --random N, no row of
-the table is planned. Exit status 1: the share of equal requests is below --at-least, a peak differs, or a row could not
-be planned. 77: packages are missing."""
+VENV: torch 2.11, transformers 4.51.3, peft. WORDS select the rows that contain all of them. With
+--random N, no row of the table is planned. Exit status 1: the share of equal requests is below
+--at-least, a peak differs, or a row could not be planned. 77: packages are missing."""
+
 import argparse
 import collections
 import json
@@ -51,19 +52,30 @@ def settings_of(row):
 def has_packages(python):
     """Returns whether the packages are installed. Does not import torch, because NVIDIA's libraries
     are missing here."""
-    code = ("import importlib.metadata as m, importlib.util as u; "
-            "assert u.find_spec('torch') and m.version('transformers') == %r" % TRANSFORMERS)
+    code = (
+        "import importlib.metadata as m, importlib.util as u; "
+        "assert u.find_spec('torch') and m.version('transformers') == %r" % TRANSFORMERS
+    )
     return call([python, "-c", code])[0].returncode == 0
 
 
 def lacking(python, row):
     """Returns a missing package that this row needs, or None."""
     settings = settings_of(row)
-    needs = {"bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
-             "lion_pytorch": settings.get("optimizer.name") == "lion", "adam_mini": settings.get("optimizer.name") == "adam-mini",
-             "galore_torch": "galore.rank" in settings, "liger_kernel": settings.get("kernels") == "fused"}
+    needs = {
+        "bitsandbytes": "quantization" in settings or settings.get("optimizer.bits") == "8",
+        "lion_pytorch": settings.get("optimizer.name") == "lion",
+        "adam_mini": settings.get("optimizer.name") == "adam-mini",
+        "galore_torch": "galore.rank" in settings,
+        "liger_kernel": settings.get("kernels") == "fused",
+    }
     for name, needed in needs.items():
-        if needed and call([python, "-c", "import importlib.util as u; assert u.find_spec(%r)" % name])[0].returncode:
+        if (
+            needed
+            and call([python, "-c", "import importlib.util as u; assert u.find_spec(%r)" % name])[
+                0
+            ].returncode
+        ):
             return name
     return None
 
@@ -86,7 +98,11 @@ def config_of(arguments, row):
 
 def name_of(row):
     """Returns a name for this row, whose words can be used to select it."""
-    return " ".join([row["model"]] + ["%s=%s" % change for change in row.get("changes", {}).items()] + row["settings"])
+    return " ".join(
+        [row["model"]]
+        + ["%s=%s" % change for change in row.get("changes", {}).items()]
+        + row["settings"]
+    )
 
 
 def plan_both(arguments, row, folder):
@@ -101,12 +117,32 @@ def plan_both(arguments, row, folder):
         ours += ["--set", key + "=" + value]
     device = settings.pop("device")
     allocator = [settings.pop("alloc_conf")] if "alloc_conf" in settings else []
-    allocator += [key.removeprefix("alloc.") + ":" + settings.pop(key) for key in list(settings) if key.startswith("alloc.")]
+    allocator += [
+        key.removeprefix("alloc.") + ":" + settings.pop(key)
+        for key in list(settings)
+        if key.startswith("alloc.")
+    ]
     # Uses the host times of the loop: with several streams, the time between launches affects the
     # order of frees.
-    environment = ["VRAMSCOPE_HOST=loop"] + (["PYTORCH_CUDA_ALLOC_CONF=" + ",".join(allocator)] if allocator else [])
-    theirs = [arguments.vramscope, "plan", "--device", device, "--steps", "0", *ranks_of(settings), "-o", "program.trace", "--", arguments.python,
-              os.path.join(HERE, "train.py"), "--model", config]
+    environment = ["VRAMSCOPE_HOST=loop"] + (
+        ["PYTORCH_CUDA_ALLOC_CONF=" + ",".join(allocator)] if allocator else []
+    )
+    theirs = [
+        arguments.vramscope,
+        "plan",
+        "--device",
+        device,
+        "--steps",
+        "0",
+        *ranks_of(settings),
+        "-o",
+        "program.trace",
+        "--",
+        arguments.python,
+        os.path.join(HERE, "train.py"),
+        "--model",
+        config,
+    ]
     theirs += [key + "=" + value for key, value in settings.items()]
     seconds = []
     for command in (ours, environment + theirs):
@@ -122,13 +158,37 @@ def plan_both(arguments, row, folder):
 def causes(diff):
     """Groups equal differences. Returns [(count, the loop's request, the program's request)].
     Leaves out requests that differ only in order."""
-    groups, sides = collections.Counter(), {side: collections.Counter(one[side] for one in diff["first_differences"] if one[side]) for side in "ab"}
-    bare = {side: collections.Counter(without_place(text) for text in sides[side].elements()) for side in "ab"}
+    groups, sides = (
+        collections.Counter(),
+        {
+            side: collections.Counter(one[side] for one in diff["first_differences"] if one[side])
+            for side in "ab"
+        },
+    )
+    bare = {
+        side: collections.Counter(without_place(text) for text in sides[side].elements())
+        for side in "ab"
+    }
     ordered = bare["a"] == bare["b"]
     for one in diff["first_differences"]:
-        texts = [one[side] if ordered or bare["ab"[1 - i]][without_place(one[side])] < bare[side][without_place(one[side])] else "" for i, side in enumerate("ab")]
+        texts = [
+            one[side]
+            if ordered
+            or bare["ab"[1 - i]][without_place(one[side])] < bare[side][without_place(one[side])]
+            else ""
+            for i, side in enumerate("ab")
+        ]
         if any(texts):
-            groups[tuple(re.sub(r"\b(layers|h|layer|block|encoder_layer_)\.?\d+", r"\1.*", re.sub(r"#\d+", "#", text)) for text in texts)] += 1
+            groups[
+                tuple(
+                    re.sub(
+                        r"\b(layers|h|layer|block|encoder_layer_)\.?\d+",
+                        r"\1.*",
+                        re.sub(r"#\d+", "#", text),
+                    )
+                    for text in texts
+                )
+            ] += 1
     return [(times, *texts) for texts, times in groups.most_common()]
 
 
@@ -142,18 +202,34 @@ def until_last_allocation(requests, file):
     lines = requests.splitlines(keepends=True)
     last = max(i for i, line in enumerate(lines) if line.split(",")[1] in ("alloc", "kind"))
     with open(file, "w", encoding="utf-8") as rows:
-        rows.writelines(lines[:last + 1])
+        rows.writelines(lines[: last + 1])
 
 
 def compare(arguments, row, folder):
     """Compares the last step. If the run does more than train, compares all requests from the first
     to the last allocation."""
-    settings, files = settings_of(row), [os.path.join(folder, file) for file in ("loop.trace", "program.trace")]
+    settings, files = (
+        settings_of(row),
+        [os.path.join(folder, file) for file in ("loop.trace", "program.trace")],
+    )
     command = [arguments.vramscope, "diff", "--requests", "--top", "100000", "--json"]
-    if settings.get("mode", "train") != "train" or {"eval", "generate.tokens", "resume.map_location"} & set(settings):
+    if settings.get("mode", "train") != "train" or {
+        "eval",
+        "generate.tokens",
+        "resume.map_location",
+    } & set(settings):
         for i, file in enumerate(files):
             files[i] = file + ".csv"
-            until_last_allocation(subprocess.run([arguments.vramscope, "requests", file], stdout=subprocess.PIPE, text=True, check=True, timeout=900).stdout, files[i])
+            until_last_allocation(
+                subprocess.run(
+                    [arguments.vramscope, "requests", file],
+                    stdout=subprocess.PIPE,
+                    text=True,
+                    check=True,
+                    timeout=900,
+                ).stdout,
+                files[i],
+            )
     else:
         command += ["--step", str(int(settings["steps"]) - 1)]
     return json.loads(call(command + files)[0].stdout)
@@ -167,18 +243,41 @@ def run(arguments, row):
             print("%-72s FAILED %s" % (name, wrong), flush=True)
             return False
         diff = compare(arguments, row, folder)
-        peaks = [json.loads(call([arguments.vramscope, "peak", "--json", os.path.join(folder, file)])[0].stdout)
-                 for file in ("loop.trace", "program.trace")]
+        peaks = [
+            json.loads(
+                call([arguments.vramscope, "peak", "--json", os.path.join(folder, file)])[0].stdout
+            )
+            for file in ("loop.trace", "program.trace")
+        ]
     # Autocast frees its casts in the order of a hash table, which differs between runs.
     equal, total = diff["requests"]["equal_frees_unordered"], diff["requests"]["total"]
-    (loop, loop_reserved), (program, program_reserved) = ((peak["allocated"], peak["peak_reserved"]) for peak in peaks)
-    arguments.figures[name] = {"equal": equal, "total": total, "peak": {"loop": loop, "program": program},
-                               "reserved": {"loop": loop_reserved, "program": program_reserved}, "commit": arguments.commit}
-    print("%-72s %6d of %6d %7.3f %%  peak %14d %+d reserved %14d %+d  %.1f s %.1f s" % (
-        name, equal, total, 100 * equal / total, program, loop - program, program_reserved, loop_reserved - program_reserved,
-        *seconds), flush=True)
+    (loop, loop_reserved), (program, program_reserved) = (
+        (peak["allocated"], peak["peak_reserved"]) for peak in peaks
+    )
+    arguments.figures[name] = {
+        "equal": equal,
+        "total": total,
+        "peak": {"loop": loop, "program": program},
+        "reserved": {"loop": loop_reserved, "program": program_reserved},
+        "commit": arguments.commit,
+    }
+    print(
+        "%-72s %6d of %6d %7.3f %%  peak %14d %+d reserved %14d %+d  %.1f s %.1f s"
+        % (
+            name,
+            equal,
+            total,
+            100 * equal / total,
+            program,
+            loop - program,
+            program_reserved,
+            loop_reserved - program_reserved,
+            *seconds,
+        ),
+        flush=True,
+    )
     if arguments.causes and equal < total:
-        for times, ours, theirs in causes(diff)[:arguments.causes]:
+        for times, ours, theirs in causes(diff)[: arguments.causes]:
             print("    %5d  %-60s | %s" % (times, ours, theirs), flush=True)
     return equal >= arguments.at_least * total and loop == program
 
@@ -186,7 +285,9 @@ def run(arguments, row):
 def commit_of(vramscope):
     """Returns the commit that the program was built from, which `--version` prints."""
     lines = call([vramscope, "--version"])[0].stdout.splitlines()
-    return next((line.split(" ", 1)[1].strip() for line in lines if line.startswith("commit ")), "unknown")
+    return next(
+        (line.split(" ", 1)[1].strip() for line in lines if line.startswith("commit ")), "unknown"
+    )
 
 
 def keep(arguments):
@@ -202,19 +303,44 @@ def keep(arguments):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--vramscope", required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--tested", action="store_true", help="only the rows that the tests run")
-    parser.add_argument("--causes", type=int, default=0, metavar="N", help="list the N most frequent differences of each row")
+    parser.add_argument(
+        "--causes",
+        type=int,
+        default=0,
+        metavar="N",
+        help="list the N most frequent differences of each row",
+    )
     parser.add_argument("--at-least", type=float, default=1.0, metavar="SHARE")
-    parser.add_argument("--random", type=int, metavar="N", help="N random combinations of techniques instead of the table's rows")
+    parser.add_argument(
+        "--random",
+        type=int,
+        metavar="N",
+        help="N random combinations of techniques instead of the table's rows",
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of --random")
-    parser.add_argument("--results", metavar="F.json", help="merge the figures into this file (docs/results/data/oracle.json)")
+    parser.add_argument(
+        "--results",
+        metavar="F.json",
+        help="merge the figures into this file (docs/results/data/oracle.json)",
+    )
     parser.add_argument("words", nargs="*")
     arguments = parser.parse_args()
-    chosen = random_rows.rows(arguments.seed) if arguments.random else [
-        row for row in all_rows() if set(arguments.words) <= {row["model"], *row["settings"]} and (row.get("tested") or not arguments.tested)]
+    chosen = (
+        random_rows.rows(arguments.seed)
+        if arguments.random
+        else [
+            row
+            for row in all_rows()
+            if set(arguments.words) <= {row["model"], *row["settings"]}
+            and (row.get("tested") or not arguments.tested)
+        ]
+    )
     if not has_packages(arguments.python):
         print("skipped: %s has no torch with transformers %s" % (arguments.python, TRANSFORMERS))
         return 77
@@ -235,7 +361,10 @@ def main():
             if not arguments.random:
                 raise
             print("%-72s refused: %s" % (name_of(row), str(why).splitlines()[0]), flush=True)
-    print("%d of %d rows have the same peak and at least %g of their requests equal" % (sum(good), len(good), arguments.at_least))
+    print(
+        "%d of %d rows have the same peak and at least %g of their requests equal"
+        % (sum(good), len(good), arguments.at_least)
+    )
     return 0 if all(good) and good else 1
 
 

@@ -1,5 +1,6 @@
-"""Builds an AppImage with the runtime of app/appimage from a small AppDir, and starts it as an ordinary
-user without FUSE."""
+"""Builds an AppImage with the runtime of app/appimage from a small AppDir, and starts it as an
+ordinary user without FUSE."""
+
 import os
 import pathlib
 import re
@@ -28,7 +29,7 @@ exit 7
 
 def elf_size(data):
     """Returns the size of the ELF file. Tools for AppImages expect the image right after it."""
-    sections, = struct.unpack_from("<Q", data, 40)
+    (sections,) = struct.unpack_from("<Q", data, 40)
     size, number = struct.unpack_from("<HH", data, 58)
     return sections + size * number
 
@@ -41,11 +42,15 @@ class AppImage(unittest.TestCase):
         cls.folder.chmod(0o755)
         tree = cls.folder / "tree"
         cls.big = os.urandom(3_000_000)
-        cls.files = {"bin/vramscope": APP_RUN.encode(), "lib/vramscope/vramscope": cls.big, "lib/vramscope/empty": b"",
-                     "share/applications/vramscope.desktop": b"[Desktop Entry]\n",
-                     "share/icons/hicolor/scalable/apps/vramscope.svg": b"<svg/>",
-                     "share/doc/vramscope/licenses/x.txt": b"", "share/doc/vramscope/vramscope.spdx.json":
-                     b'{"packages": [], "relationships": []}'}
+        cls.files = {
+            "bin/vramscope": APP_RUN.encode(),
+            "lib/vramscope/vramscope": cls.big,
+            "lib/vramscope/empty": b"",
+            "share/applications/vramscope.desktop": b"[Desktop Entry]\n",
+            "share/icons/hicolor/scalable/apps/vramscope.svg": b"<svg/>",
+            "share/doc/vramscope/licenses/x.txt": b"",
+            "share/doc/vramscope/vramscope.spdx.json": b'{"packages": [], "relationships": []}',
+        }
         for name, content in cls.files.items():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             (tree / name).write_bytes(content)
@@ -72,8 +77,15 @@ class AppImage(unittest.TestCase):
         """Runs the AppImage as an ordinary user, without fusermount on PATH."""
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
         kept = {"HOME": str(self.home), "PATH": "/nowhere", **environment}
-        return subprocess.run([str(image or self.image), *arguments], capture_output=True, text=True, cwd=cwd or self.home,
-                              env={name: value for name, value in kept.items() if value is not None}, timeout=60, **user)
+        return subprocess.run(
+            [str(image or self.image), *arguments],
+            capture_output=True,
+            text=True,
+            cwd=cwd or self.home,
+            env={name: value for name, value in kept.items() if value is not None},
+            timeout=60,
+            **user,
+        )
 
     def cache(self):
         folders = list((self.home / ".cache/vramscope/appimage").iterdir())
@@ -83,7 +95,7 @@ class AppImage(unittest.TestCase):
     def test_the_file_is_an_appimage_of_type_2(self):
         data = self.image.read_bytes()
         self.assertEqual((data[:4], data[8:11]), (b"\x7fELF", b"AI\x02"))
-        self.assertEqual(data[elf_size(data):][:4], b"hsqs")
+        self.assertEqual(data[elf_size(data) :][:4], b"hsqs")
         self.assertTrue(os.access(self.image, os.X_OK))
         done = self.run_image("--appimage-offset")
         self.assertEqual(done.stdout, "%d\n" % elf_size(data), done.stderr)
@@ -96,10 +108,14 @@ class AppImage(unittest.TestCase):
             done = self.run_image("plan", "--preset", "gpt2 x")
             self.assertEqual(done.returncode, 7, done.stderr)
             self.assertIn("started with: plan --preset gpt2 x\n", done.stdout)
-            self.assertIn("file: %s called %s from %s\n" % (self.image, self.image, self.home), done.stdout)
+            self.assertIn(
+                "file: %s called %s from %s\n" % (self.image, self.image, self.home), done.stdout
+            )
             self.assertIn("folder: %s\n" % self.cache(), done.stdout)
         done = self.run_image("--appimage-extract-and-run", "info")
-        self.assertEqual((done.returncode, done.stdout.splitlines()[0]), (7, "started with: info"), done.stderr)
+        self.assertEqual(
+            (done.returncode, done.stdout.splitlines()[0]), (7, "started with: info"), done.stderr
+        )
 
     def test_what_is_unpacked_is_what_was_packed(self):
         self.run_image()
@@ -128,8 +144,17 @@ class AppImage(unittest.TestCase):
 
     def test_two_first_starts_at_once(self):
         user = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
-        started = [subprocess.Popen([str(self.image), "x"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                    env={"HOME": str(self.home)}, **user) for _ in range(6)]
+        started = [
+            subprocess.Popen(
+                [str(self.image), "x"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={"HOME": str(self.home)},
+                **user,
+            )
+            for _ in range(6)
+        ]
         for process in started:
             out, error = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 7, error)
@@ -139,12 +164,17 @@ class AppImage(unittest.TestCase):
     def test_it_unpacks_into_this_folder_when_asked(self):
         done = self.run_image("--appimage-extract")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual((self.home / "squashfs-root/usr/lib/vramscope/vramscope").read_bytes(), self.big)
+        self.assertEqual(
+            (self.home / "squashfs-root/usr/lib/vramscope/vramscope").read_bytes(), self.big
+        )
         self.assertNotEqual(self.run_image("--appimage-extract").returncode, 0)
 
     def test_limits_are_reported(self):
-        for what, done in {"no folder": self.run_image(HOME=None), "not absolute": self.run_image(HOME="here"),
-                           "cannot be made": self.run_image(XDG_CACHE_HOME="/proc/none")}.items():
+        for what, done in {
+            "no folder": self.run_image(HOME=None),
+            "not absolute": self.run_image(HOME="here"),
+            "cannot be made": self.run_image(XDG_CACHE_HOME="/proc/none"),
+        }.items():
             self.assertEqual(done.returncode, 4, what)
             self.assertIn("XDG_CACHE_HOME", done.stderr, what)
         done = self.run_image("--appimage-mount")
@@ -163,7 +193,7 @@ class AppImage(unittest.TestCase):
     def test_a_truncated_file_fails_and_leaves_nothing(self):
         cut = self.folder / "cut.AppImage"
         data = self.image.read_bytes()
-        cut.write_bytes(data[:elf_size(data) + 200_000])
+        cut.write_bytes(data[: elf_size(data) + 200_000])
         cut.chmod(0o755)
         done = self.run_image(image=cut)
         self.assertEqual(done.returncode, 4)
@@ -183,12 +213,16 @@ class AppImage(unittest.TestCase):
 
 def installed_elf(path):
     from elf import Elf
+
     return Elf(path)
 
 
 if __name__ == "__main__":
     if not HEAD.exists():
-        installed.skip("this build has no head for an AppImage (libsquashfuse-dev is missing, or a sanitizer is on)")
+        installed.skip(
+            "this build has no head for an AppImage (libsquashfuse-dev is missing, or a "
+            "sanitizer is on)"
+        )
     if not shutil.which("mksquashfs"):
         installed.skip("mksquashfs is missing (Debian: squashfs-tools)")
     unittest.main()

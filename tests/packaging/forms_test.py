@@ -1,6 +1,7 @@
-"""Tests the package formats (packaging/package.py). The bytes of packages must not depend on the place
-and time of the build. If the wheel's program cannot run, it must print what it needs. Uses a small
-generated tree; symbol_versions_test and install_test use the real tree."""
+"""Tests the package formats (packaging/package.py). The bytes of packages must not depend on the
+place and time of the build. If the wheel's program cannot run, it must print what it needs. Uses a
+small generated tree; symbol_versions_test and install_test use the real tree."""
+
 import contextlib
 import io
 import os
@@ -23,9 +24,14 @@ RUNTIME = b"\x7fELF\x02\x01\x01\x00AI\x02" + bytes(200)  # only the header is th
 def make_tree(folder, umask):
     before = os.umask(umask)
     try:
-        for name, text in {"bin/vramscope": "#!/bin/sh\necho started \"$@\"\n", "lib/vramscope/vramscope": "x" * 100_000,
-                           "lib/vramscope/libQt6Core.so.6": "y" * 50_000, "share/applications/vramscope.desktop": "[Desktop Entry]\n",
-                           "share/icons/hicolor/scalable/apps/vramscope.svg": "<svg/>", "share/doc/vramscope/note": "z"}.items():
+        for name, text in {
+            "bin/vramscope": '#!/bin/sh\necho started "$@"\n',
+            "lib/vramscope/vramscope": "x" * 100_000,
+            "lib/vramscope/libQt6Core.so.6": "y" * 50_000,
+            "share/applications/vramscope.desktop": "[Desktop Entry]\n",
+            "share/icons/hicolor/scalable/apps/vramscope.svg": "<svg/>",
+            "share/doc/vramscope/note": "z",
+        }.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
@@ -85,7 +91,13 @@ class Forms(unittest.TestCase):
             self.skipTest("zstd is not installed")
         archive = self.check_same("appimage")
         self.assertTrue(archive.name.endswith(".AppDir.tar.zst"))
-        listed = subprocess.run("zstd -dc %s | tar -tv" % archive, shell=True, check=True, capture_output=True, text=True).stdout
+        listed = subprocess.run(
+            "zstd -dc %s | tar -tv" % archive,
+            shell=True,
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
         self.assertIn("vramscope.AppDir/AppRun -> usr/bin/vramscope", listed)
 
     def test_an_appimage_is_runtime_and_image(self):
@@ -100,18 +112,25 @@ class Forms(unittest.TestCase):
         image = self.check_same("appimage")
         self.assertTrue(image.name.endswith(".AppImage") and os.access(image, os.X_OK))
         bytes_of_it = image.read_bytes()
-        self.assertEqual(bytes_of_it[:len(RUNTIME)], RUNTIME)
-        self.assertEqual(bytes_of_it[len(RUNTIME):][:4], b"hsqs")
+        self.assertEqual(bytes_of_it[: len(RUNTIME)], RUNTIME)
+        self.assertEqual(bytes_of_it[len(RUNTIME) :][:4], b"hsqs")
 
     def test_no_certificate_of_this_computers_owner_is_shipped(self):
-        if not shutil.which("dpkg-query") or not pathlib.Path("/usr/share/ca-certificates").exists():
+        if (
+            not shutil.which("dpkg-query")
+            or not pathlib.Path("/usr/share/ca-certificates").exists()
+        ):
             self.skipTest("ca-certificates is not installed")
         tree = self.folder / "tree"
         (tree / "share/vramscope").mkdir(parents=True)
         packages = package.bundle.Packages()
         package.bundle.add_certificates(tree, packages)
         shipped = (tree / "share/vramscope/ca-certificates.crt").read_text()
-        listed = [line for line in package.bundle.run("dpkg", "-L", "ca-certificates").splitlines() if line.endswith(".crt")]
+        listed = [
+            line
+            for line in package.bundle.run("dpkg", "-L", "ca-certificates").splitlines()
+            if line.endswith(".crt")
+        ]
         self.assertEqual(shipped.count("BEGIN CERTIFICATE"), len(listed))
         for path in pathlib.Path("/usr/local/share/ca-certificates").rglob("*.crt"):
             self.assertNotIn(path.read_text().strip().splitlines()[1], shipped, path)
@@ -119,7 +138,11 @@ class Forms(unittest.TestCase):
     def start(self, **replaced):
         """Runs the wheel's script at the path where pip would install it. First replaces texts in
         the script."""
-        text = (installed.SOURCE / "packaging/wheel_script.sh").read_text().replace("@VERSION@", "1.2.3")
+        text = (
+            (installed.SOURCE / "packaging/wheel_script.sh")
+            .read_text()
+            .replace("@VERSION@", "1.2.3")
+        )
         for old, new in replaced.items():
             before = text
             text = text.replace({"loader": "/lib64/ld-linux-x86-64.so.2"}[old], new)
@@ -135,10 +158,14 @@ class Forms(unittest.TestCase):
             make_tree(make_tree_once, 0o022)
         fake = self.folder / "fake"
         fake.mkdir(exist_ok=True)
-        (fake / "uname").write_text("#!/bin/sh\n[ \"$1\" = -m ] && echo aarch64 || echo Linux\n")
+        (fake / "uname").write_text('#!/bin/sh\n[ "$1" = -m ] && echo aarch64 || echo Linux\n')
         (fake / "uname").chmod(0o755)
-        return subprocess.run([str(script), "--version"], capture_output=True, text=True,
-                              env=dict(os.environ, PATH="%s:%s" % (fake, os.environ["PATH"])))
+        return subprocess.run(
+            [str(script), "--version"],
+            capture_output=True,
+            text=True,
+            env=dict(os.environ, PATH="%s:%s" % (fake, os.environ["PATH"])),
+        )
 
     def test_the_wheels_script_starts_the_program(self):
         done = self.start(loader="/")

@@ -1,4 +1,5 @@
 """Runs `cmake --install` of this build into a folder."""
+
 import os
 import pathlib
 import subprocess
@@ -17,8 +18,11 @@ def skip(why):
 def install(prefix):
     if not (BUILD / "bin/vramscope").exists():
         skip("there is no build/bin/vramscope")
-    done = subprocess.run([os.environ.get("CMAKE", "cmake"), "--install", str(BUILD), "--prefix", str(prefix)],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [os.environ.get("CMAKE", "cmake"), "--install", str(BUILD), "--prefix", str(prefix)],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     return pathlib.Path(prefix)

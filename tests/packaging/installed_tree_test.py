@@ -1,4 +1,6 @@
-"""The tree of `cmake --install` works after it was moved. No file in it refers to the build folder."""
+"""The tree of `cmake --install` works after it was moved. No file in it refers to the build
+folder."""
+
 import json
 import os
 import pathlib
@@ -34,9 +36,16 @@ class InstalledTree(unittest.TestCase):
         cls.folder.cleanup()
 
     def run_program(self, *arguments, **environment):
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("VRAMSCOPE_")}
-        return subprocess.run([str(self.tree / "bin/vramscope"), *arguments], capture_output=True, text=True,
-                              env=dict(kept, **environment), timeout=200)
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith("VRAMSCOPE_")
+        }
+        return subprocess.run(
+            [str(self.tree / "bin/vramscope"), *arguments],
+            capture_output=True,
+            text=True,
+            env=dict(kept, **environment),
+            timeout=200,
+        )
 
     def test_the_version(self):
         done = self.run_program("--version")
@@ -44,7 +53,9 @@ class InstalledTree(unittest.TestCase):
         self.assertTrue(done.stdout.startswith("vramscope 0."), done.stdout)
 
     def test_a_trace(self):
-        done = self.run_program("info", str(installed.SOURCE / "tests/golden/trace/v6.trace"), "--json")
+        done = self.run_program(
+            "info", str(installed.SOURCE / "tests/golden/trace/v6.trace"), "--json"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(json.loads(done.stdout)["events"], 0)
 
@@ -52,14 +63,24 @@ class InstalledTree(unittest.TestCase):
         done = self.run_program("toggles", "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         declared = installed.SOURCE / "emulated/python/vramscope/toggles/__main__.py"
-        catalogue = subprocess.run([sys.executable, "-B", str(declared)], capture_output=True, text=True, check=True).stdout
-        self.assertEqual([toggle["name"] for toggle in json.loads(done.stdout)["toggles"]],
-                         [toggle["name"] for toggle in json.loads(catalogue)["toggles"]])
+        catalogue = subprocess.run(
+            [sys.executable, "-B", str(declared)], capture_output=True, text=True, check=True
+        ).stdout
+        self.assertEqual(
+            [toggle["name"] for toggle in json.loads(done.stdout)["toggles"]],
+            [toggle["name"] for toggle in json.loads(catalogue)["toggles"]],
+        )
 
     def test_a_screenshot(self):
         picture = pathlib.Path(self.folder.name, "picture.png")
-        done = self.run_program(str(installed.SOURCE / "tests/golden/trace/v6.trace"), "--screenshot", str(picture),
-                                QT_QPA_PLATFORM="offscreen", HOME=self.folder.name, XDG_CACHE_HOME=self.folder.name)
+        done = self.run_program(
+            str(installed.SOURCE / "tests/golden/trace/v6.trace"),
+            "--screenshot",
+            str(picture),
+            QT_QPA_PLATFORM="offscreen",
+            HOME=self.folder.name,
+            XDG_CACHE_HOME=self.folder.name,
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(picture.read_bytes()[:4], b"\x89PNG")
 
@@ -69,7 +90,9 @@ class InstalledTree(unittest.TestCase):
             self.skipTest("there is no PyTorch for programs")
         script = pathlib.Path(self.folder.name, "train.py")
         script.write_text(PROGRAM)
-        done = self.run_program("plan", "--json", "--", sys.executable, str(script), PYTHONPATH=path)
+        done = self.run_program(
+            "plan", "--json", "--", sys.executable, str(script), PYTHONPATH=path
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         result = json.loads(done.stdout)
         self.assertEqual(result["parameters"]["count"], 64 * 64 + 64)
@@ -79,8 +102,16 @@ class InstalledTree(unittest.TestCase):
         torch = pathlib.Path(os.environ["VRAMSCOPE_TORCH"])
         if not (self.tree / "lib/vramscope/vramscope-worker").exists():
             self.skipTest("this build has no worker")
-        done = self.run_program("plan", "--preset", "gpt2", "--set", "seq=128", "--json", VRAMSCOPE_TORCH_ROOT=str(torch),
-                                LD_LIBRARY_PATH="%s:%s" % (torch / "torch/lib", torch / "nvidia/cu13/lib"))
+        done = self.run_program(
+            "plan",
+            "--preset",
+            "gpt2",
+            "--set",
+            "seq=128",
+            "--json",
+            VRAMSCOPE_TORCH_ROOT=str(torch),
+            LD_LIBRARY_PATH="%s:%s" % (torch / "torch/lib", torch / "nvidia/cu13/lib"),
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(json.loads(done.stdout)["peak"]["allocated"], 0)
 
@@ -95,8 +126,12 @@ class InstalledTree(unittest.TestCase):
                 self.assertNotIn(source, content, path)
 
     def test_what_a_desktop_looks_for(self):
-        for name in ("applications/vramscope.desktop", "icons/hicolor/scalable/apps/vramscope.svg", "mime/packages/vramscope.xml",
-                     "doc/vramscope/LICENSE"):
+        for name in (
+            "applications/vramscope.desktop",
+            "icons/hicolor/scalable/apps/vramscope.svg",
+            "mime/packages/vramscope.xml",
+            "doc/vramscope/LICENSE",
+        ):
             self.assertTrue((self.tree / "share" / name).is_file(), name)
 
 

@@ -1,5 +1,6 @@
 """The version is the same everywhere, and the description of the command line (manual page,
 completions) is complete."""
+
 import re
 import shutil
 import subprocess
@@ -10,17 +11,27 @@ import installed
 
 
 def output(*arguments):
-    done = subprocess.run([str(installed.BUILD / "bin/vramscope"), *arguments], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [str(installed.BUILD / "bin/vramscope"), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 class Version(unittest.TestCase):
     def test_is_one(self):
-        version = re.search(r"project\(vramscope VERSION ([0-9.]+)", (installed.SOURCE / "CMakeLists.txt").read_text())[1]
+        version = re.search(
+            r"project\(vramscope VERSION ([0-9.]+)",
+            (installed.SOURCE / "CMakeLists.txt").read_text(),
+        )[1]
         lines = output("--version").splitlines()
         self.assertEqual(lines[0], "vramscope " + version)
-        self.assertEqual([line.split()[0] for line in lines], ["vramscope", "commit", "trace", "Qt", "LibTorch"])
+        self.assertEqual(
+            [line.split()[0] for line in lines], ["vramscope", "commit", "trace", "Qt", "LibTorch"]
+        )
         package = (installed.SOURCE / "emulated/python/vramscope/__init__.py").read_text()
         self.assertEqual(re.search(r'__version__ = "([^"]+)"', package)[1], version)
         self.assertIn("\n## [%s] - " % version, (installed.SOURCE / "CHANGELOG.md").read_text())
@@ -34,8 +45,12 @@ class Descriptions(unittest.TestCase):
     def setUpClass(cls):
         listed = output("--help").split("Subcommands:")[1]
         cls.commands = re.findall(r"^  ([a-z]+)\b", listed, re.M)
-        cls.options = {command: set(re.findall(r"^\s*(?:-\w,)?(--[a-z][a-z0-9-]*)", output(command, "--help"), re.M))
-                       for command in cls.commands}
+        cls.options = {
+            command: set(
+                re.findall(r"^\s*(?:-\w,)?(--[a-z][a-z0-9-]*)", output(command, "--help"), re.M)
+            )
+            for command in cls.commands
+        }
         cls.texts = {kind: output("describe", kind) for kind in ("bash", "zsh", "fish", "man")}
 
     def test_every_command_and_option(self):
@@ -64,10 +79,16 @@ class Descriptions(unittest.TestCase):
             self.skipTest("no shell is here")
 
     def complete(self, *words):
-        script = self.texts["bash"] + """
-COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _vramscope; printf '%s\\n' "${COMPREPLY[@]}"
+        script = (
+            self.texts["bash"]
+            + """
+COMP_WORDS=("$@"); COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_vramscope; printf '%s\\n' "${COMPREPLY[@]}"
 """
-        return subprocess.run(["bash", "-c", script, "bash", *words], capture_output=True, text=True).stdout.split()
+        )
+        return subprocess.run(
+            ["bash", "-c", script, "bash", *words], capture_output=True, text=True
+        ).stdout.split()
 
     def test_what_bash_proposes(self):
         if not shutil.which("bash"):

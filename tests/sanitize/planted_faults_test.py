@@ -1,5 +1,6 @@
-"""A build with sanitizers finds the faults that planted_faults.cpp commits, and reports nothing if there
-is none. Uses the sanitizer options of its environment, which `./vramscope test --sanitize` sets.
+"""A build with sanitizers finds the faults that planted_faults.cpp commits, and reports nothing if
+there is none. Uses the sanitizer options of its environment, which `./vramscope test --sanitize`
+sets.
 
     planted_faults_test.py PROGRAM address|thread
 """

@@ -3,10 +3,10 @@
 
     python3 tests/sanitize/run.py build/asan --results docs/results/data/sanitizers.json [-R REGEX]
 
-`./vramscope test --sanitize[=thread] all` creates the build folder. Runs every ctest test that starts
-a program built with sanitizers. Collects reports from the test's output, and from its child processes,
-whose output the test may capture. A report ends the program. The exit status is 1 if a test failed or
-there was a report.
+`./vramscope test --sanitize[=thread] all` creates the build folder. Runs every ctest test that
+starts a program built with sanitizers. Collects reports from the test's output, and from its child
+processes, whose output the test may capture. A report ends the program. The exit status is 1 if a
+test failed or there was a report.
 """
 
 import argparse
@@ -57,7 +57,7 @@ def listed(build, wanted):
 
 def environment(folder):
     """Returns the options that the launcher sets, and makes all processes write their reports to
-files in the folder."""
+    files in the folder."""
     sanitizer = "detect_stack_use_after_return=1:abort_on_error=1"
     leaks = f"suppressions={ROOT}/tests/sanitize/leaks.txt:print_suppressions=0"
     return {

@@ -1,7 +1,9 @@
-"""Checks that folders include only the folders that the design allows (see each folder's README.md).
+"""Checks that folders include only the folders that the design allows (see each folder's
+README.md).
 
-    python3 layering.py ROOT        prints each violation as file:line; exit status 1 if there are any
+    python3 layering.py ROOT        prints each violation as file:line; exit status 1 if any
 """
+
 import pathlib
 import re
 import sys
@@ -24,10 +26,14 @@ ONLY = {
     ("emulated", "cupti"): {"cupti/records.h"},
     ("emulated", "nvml"): {"nvml/structs.h"},
     ("trainer", "emulated"): {"emulated/core/activity.h"},
-    ("cupti", "profiler"): {"profiler/trace/activities.h", "profiler/trace/device_counters.h",
-                            "profiler/trace/python_files.h",
-                            "profiler/program/activity_chunk.h", "profiler/program/activity_tail.h",
-                            "profiler/program/history_tail.h"},
+    ("cupti", "profiler"): {
+        "profiler/trace/activities.h",
+        "profiler/trace/device_counters.h",
+        "profiler/trace/python_files.h",
+        "profiler/program/activity_chunk.h",
+        "profiler/program/activity_tail.h",
+        "profiler/program/history_tail.h",
+    },
 }
 # For each folder of profiler/, the other folders of profiler/ that it may include
 # (profiler/README.md).
@@ -48,7 +54,16 @@ PROFILER = {
     "exporters": {"base", "run", "trace", "allocator", "analysis", "query", "replay", "explain"},
     "estimate": {"base", "run", "trace", "allocator", "analysis"},
     "fit": {"base", "run", "trace", "analysis"},
-    "reproduce": {"base", "run", "trace", "allocator", "analysis", "explain", "exporters", "estimate"},
+    "reproduce": {
+        "base",
+        "run",
+        "trace",
+        "allocator",
+        "analysis",
+        "explain",
+        "exporters",
+        "estimate",
+    },
 }
 TORCH = re.compile(r"(torch|ATen|c10|caffe2)/|cuda|cupti")
 QT = re.compile(r"Q[A-Z]\w*$|Qt\w*/|q[a-z]+\.h$")
@@ -95,7 +110,7 @@ class Checker:
 
     def uses_torch(self, path, seen=frozenset()):
         """Returns whether a file includes headers of LibTorch, directly or through headers of the
-project."""
+        project."""
         path = path.resolve()
         if path in self._uses_torch:
             return self._uses_torch[path]
@@ -127,9 +142,15 @@ project."""
                 part, target = self.part(path), name.split("/")[1]
                 if top == folder == "profiler" and part in PROFILER and target in PROFILER:
                     if target not in (part, "base") and target not in PROFILER[part]:
-                        report(number, f"profiler/{part}/ may not include profiler/{target}/ ({name})")
+                        report(
+                            number, f"profiler/{part}/ may not include profiler/{target}/ ({name})"
+                        )
             if ABSL_TABLES.match(name):
-                report(number, f"absl's tables don't stand a failed allocation: profiler/base/hash_map.h ({name})")
+                report(
+                    number,
+                    f"absl's tables don't stand a failed allocation: profiler/base/hash_map.h "
+                    f"({name})",
+                )
             if angle and TORCH.match(name) and folder != "trainer":
                 report(number, f"LibTorch and CUDA headers belong in trainer/ ({name})")
             if angle and (QT.match(name) or IMGUI.match(name)) and folder not in ("ui", "app"):
@@ -137,7 +158,10 @@ project."""
             if name.endswith(".pb.h") or name.startswith("google/protobuf/"):
                 if name.startswith("google/protobuf/stubs/") and path.name != "parse_message.cpp":
                     report(number, f"not part of protobuf's interface since version 22 ({name})")
-                if path.suffix == ".h" and path.relative_to(self.root).as_posix() not in PROTOBUF_HEADERS:
+                if (
+                    path.suffix == ".h"
+                    and path.relative_to(self.root).as_posix() not in PROTOBUF_HEADERS
+                ):
                     report(number, f"protobuf only in .cpp files ({name})")
                 elif self.uses_torch(path):
                     report(number, f"protobuf and LibTorch cannot meet in one unit ({name})")

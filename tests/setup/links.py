@@ -26,7 +26,7 @@ SKIPPED = {"build", "dist", "node_modules"}
 
 def markdown_files(root):
     """Returns the Markdown files that git tracks. Without git (in an unpacked archive), returns all
-that are not in build folders."""
+    that are not in build folders."""
     listed = subprocess.run(
         ["git", "-C", root, "ls-files", "-z", "*.md"], capture_output=True, text=True
     )
@@ -71,8 +71,8 @@ def anchors(path):
 
 
 def sources(root):
-    """Returns the paths of all C++ files and all of their suffixes: "types.h", "trace/types.h", ...
-"""
+    """Returns the paths of all C++ files and all of their suffixes: "types.h", "trace/types.h",
+    ..."""
     ends = set()
     for folder in (
         entry for entry in root.iterdir() if entry.is_dir() and entry.name not in SKIPPED
@@ -100,8 +100,8 @@ def broken_link(root, path, target):
 
 
 def broken(root, path, ends):
-    """Yields (line, problem) for each broken link of a file. `ends` is what sources(root) returns.
-"""
+    """Yields (line, problem) for each broken link of a file. `ends` is what sources(root)
+    returns."""
     folders = {entry.name for entry in root.iterdir() if entry.is_dir()} - SKIPPED
     lines = dict(lines_outside_code(path.read_text(encoding="utf-8")))
     # Joins the lines, because the text of a link may continue in the next line.

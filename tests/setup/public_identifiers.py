@@ -1,11 +1,12 @@
-"""Finds names in headers that contain a word from the column "replaces" of docs/glossary.md. The number
-of such names may only shrink.
+"""Finds names in headers that contain a word from the column "replaces" of docs/glossary.md. The
+number of such names may only shrink.
 
     python3 public_identifiers.py ROOT          exit status 1 if there are more than LEFT
     python3 public_identifiers.py ROOT --list   prints them with the first file that has each
 
 Names are types, functions, constants and members of structs; names that end with "_" are private.
 """
+
 import pathlib
 import re
 import sys
@@ -14,8 +15,11 @@ LEFT = 0
 FOLDERS = ("app", "cupti", "emulated", "nvml", "profiler", "trainer", "ui")
 # Words of the column "replaces" that names may still contain, because they are also ordinary
 # programming terms. For example, "fill" must not mean memset, but a rectangle can be filled.
-ORDINARY = set("kind what row link copy region success counted piece hole top bar who record known request measurement "
-               "prediction loop toggle tape lane live iteration machine books helper fill kept".split())
+ORDINARY = set(
+    "kind what row link copy region success counted piece hole top bar who record known request "
+    "measurement "
+    "prediction loop toggle tape lane live iteration machine books helper fill kept".split()
+)
 # Names that contain such a word as a technical term, such as the moments of Adam.
 TERMS = {"QuantisedMoment"}
 # Vague words that the project used before, which the glossary does not list.
@@ -56,8 +60,15 @@ def main():
                 if name not in TERMS and not words.isdisjoint(words_of(name)):
                     found.setdefault(name, str(path.relative_to(root)))
     if "--list" in sys.argv:
-        print("\n".join(f"{name:32} {path}" for name, path in sorted(found.items(), key=lambda f: f[1])))
-    print(f"{len(found)} names in headers contain a word that the glossary replaces; at most {LEFT} are allowed")
+        print(
+            "\n".join(
+                f"{name:32} {path}" for name, path in sorted(found.items(), key=lambda f: f[1])
+            )
+        )
+    print(
+        f"{len(found)} names in headers contain a word that the glossary replaces; at most "
+        f"{LEFT} are allowed"
+    )
     if len(found) > LEFT and "--list" not in sys.argv:
         print("rename them by docs/glossary.md; --list prints them")
     return 1 if len(found) > LEFT and "--list" not in sys.argv else 0

@@ -1,10 +1,11 @@
-"""Checks the catalogues of the window's languages. Every text is translated, with its placeholders, and
-the catalogues agree with the code. The second part needs lupdate; without it, the part is skipped with a
-message on stderr.
+"""Checks the catalogues of the window's languages. Every text is translated, with its placeholders,
+and the catalogues agree with the code. The second part needs lupdate; without it, the part is
+skipped with a message on stderr.
 
-    python3 translations.py ROOT        prints each fault. The exit status is 1 if there are any, and 77
+    python3 translations.py ROOT        prints each fault. Exit status 1 if there are any, and 77
                                         if a part was skipped and the rest is right
 """
+
 import collections
 import pathlib
 import re
@@ -18,7 +19,7 @@ BRACES = re.compile(r"\{([^{}]*)\}")
 
 def braces(text):
     """Returns the placeholders of a text ({} (automatic), {0}, {name}), with their formats after
-the colon."""
+    the colon."""
     fields, automatic, numbered = [], 0, 0
     for field in BRACES.findall(text):
         name, _, form = field.partition(":")
@@ -39,7 +40,9 @@ def faults_of(source, text):
         yield "numbered and automatic placeholders together"
     # In "{} block{}", the second placeholder is for the English plural "s", which translations may
     # omit.
-    plural = {str(i) for i, m in enumerate(BRACES.finditer(source)) if source[:m.start()][-1:].isalpha()}
+    plural = {
+        str(i) for i, m in enumerate(BRACES.finditer(source)) if source[: m.start()][-1:].isalpha()
+    }
     missing = set(fields) - set(translated) - {f for f in fields if f[0] in plural}
     if missing or set(translated) - set(fields):
         yield "other {}-placeholders"
@@ -51,7 +54,9 @@ def check(ts):
     for context in ET.parse(ts).getroot().findall("context"):
         for message in context.findall("message"):
             source, translation = message.findtext("source"), message.find("translation")
-            forms = [f.text or "" for f in translation.findall("numerusform")] or [translation.text or ""]
+            forms = [f.text or "" for f in translation.findall("numerusform")] or [
+                translation.text or ""
+            ]
             where = f"{ts.name}: {context.findtext('name')}: {source!r}"
             if translation.get("type") == "unfinished" or not all(forms):
                 yield f"{where}: not translated"

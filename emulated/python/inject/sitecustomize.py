@@ -1,5 +1,6 @@
-"""Lies first on the PYTHONPATH of a program that vramscope plans or records. It waits for `import torch`, then calls the package
-next to this folder. The user's own sitecustomize runs as usual."""
+"""Lies first on the PYTHONPATH of a program that vramscope plans or records. It waits for `import
+torch`, then calls the package next to this folder. The user's own sitecustomize runs as usual."""
+
 import importlib.machinery
 import importlib.util
 import json
@@ -18,7 +19,8 @@ def _package():
         return sys.modules["vramscope"]
     folder = os.path.join(os.path.dirname(_HERE), "vramscope")
     spec = importlib.util.spec_from_file_location(
-        "vramscope", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder])
+        "vramscope", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
+    )
     module = importlib.util.module_from_spec(spec)
     sys.modules["vramscope"] = module
     spec.loader.exec_module(module)
@@ -69,7 +71,8 @@ def _own_allocator():
     if not os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         return
     if os.environ.pop("PYTORCH_NO_CUDA_MEMORY_CACHING", None):
-        os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"] = "PYTORCH_NO_CUDA_MEMORY_CACHING"  # inherited by children
+        # inherited by children
+        os.environ["VRAMSCOPE_PROGRAM_ALLOCATOR"] = "PYTORCH_NO_CUDA_MEMORY_CACHING"
     for name in ("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"):
         parts = os.environ.get(name, "").split(",")
         others = [part for part in parts if "cudaMallocAsync" not in part]
@@ -86,8 +89,20 @@ def _failed(error):
     if missing and re.match(r"(cu|nccl|nv)", missing[1]):
         text += ". The emulated platform lacks %s" % missing[1]
     try:
-        with open(os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "process-%d.json" % os.getpid()), "w") as file:
-            json.dump({"pid": os.getpid(), "cuda": "?", "ended": "exception", "ended_ns": time.time_ns(), "exception": text}, file)
+        with open(
+            os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "process-%d.json" % os.getpid()),
+            "w",
+        ) as file:
+            json.dump(
+                {
+                    "pid": os.getpid(),
+                    "cuda": "?",
+                    "ended": "exception",
+                    "ended_ns": time.time_ns(),
+                    "exception": text,
+                },
+                file,
+            )
     except OSError:
         pass  # the import raises it, and Python prints it
 

@@ -1,6 +1,8 @@
-"""Records kernels, memcpys, API calls and the GPU memory in use, in addition to the allocator's history. A library
-in this process (cupti/injection.cpp) receives them from CUPTI and NVML. The driver has already loaded this library if
-the driver got CUDA_INJECTION64_PATH. This module tells the library when to write and when to release CUPTI."""
+"""Records kernels, memcpys, API calls and the GPU memory in use, in addition to the allocator's
+history. A library in this process (cupti/injection.cpp) receives them from CUPTI and NVML. The
+driver has already loaded this library if the driver got CUDA_INJECTION64_PATH. This module tells
+the library when to write and when to release CUPTI."""
+
 import ctypes
 import functools
 import os
@@ -13,8 +15,10 @@ def install(process):
         return
     try:
         library = ctypes.CDLL(path)
-        start, flush, stop, sample = (getattr(library, "vramscope_activities_" + name)
-                                      for name in ("start", "flush", "stop", "sample"))
+        start, flush, stop, sample = (
+            getattr(library, "vramscope_activities_" + name)
+            for name in ("start", "flush", "stop", "sample")
+        )
     except (OSError, AttributeError):
         return  # the allocator's history is recorded nevertheless
     for function in (start, flush, stop, sample):
@@ -41,7 +45,8 @@ def install(process):
 
 
 class _Streams:
-    """Maps the allocator's stream handles to CUPTI's stream numbers. Each stream that has memory is looked up once."""
+    """Maps the allocator's stream handles to CUPTI's stream numbers. Each stream that has memory is
+    looked up once."""
 
     def __init__(self, process, ask):
         self.torch, self.ask, self.known = process.torch, ask, set()
@@ -80,20 +85,36 @@ class _Operators:
         self.telling = None  # the thread whose operators are reported
         self.thread = threading.local()
         bindings = getattr(process.torch, "_C", None)
-        self.autograd, self.profiler = getattr(bindings, "_autograd", None), getattr(bindings, "_profiler", None)
+        self.autograd, self.profiler = (
+            getattr(bindings, "_autograd", None),
+            getattr(bindings, "_profiler", None),
+        )
 
     def tell(self):
         try:
-            if os.environ.get("VRAMSCOPE_PROGRAM_OPERATORS") != "1" or self.telling is not None or self.autograd._profiler_enabled():
+            if (
+                os.environ.get("VRAMSCOPE_PROGRAM_OPERATORS") != "1"
+                or self.telling is not None
+                or self.autograd._profiler_enabled()
+            ):
                 return
             profiler = self.profiler
-            config = profiler.ProfilerConfig(profiler.ProfilerState.NVTX, False, False, False, False, False, profiler._ExperimentalConfig())
+            config = profiler.ProfilerConfig(
+                profiler.ProfilerState.NVTX,
+                False,
+                False,
+                False,
+                False,
+                False,
+                profiler._ExperimentalConfig(),
+            )
             scope = profiler.RecordScope
             self.autograd._enable_profiler(config, set(), {scope.FUNCTION, scope.BACKWARD_FUNCTION})
         except (AttributeError, RuntimeError, TypeError):
             return  # kernels then have no operator
         self.telling = threading.get_ident()
-        self.thread.end = _AtTheEnd(self.be_silent)  # PyTorch warns if a thread ends while its operators are reported
+        # PyTorch warns if a thread ends while its operators are reported
+        self.thread.end = _AtTheEnd(self.be_silent)
 
     def be_silent(self):
         if self.telling != threading.get_ident():
@@ -124,7 +145,9 @@ def _let_go_for_the_programs_own(process, start, stop):
 
     def let_go():
         if process.recorder.recording:
-            process.assume("kernels and copies are not recorded while the program's own profiler runs")
+            process.assume(
+                "kernels and copies are not recorded while the program's own profiler runs"
+            )
             stop()
 
     def go_on():

@@ -1,10 +1,12 @@
-"""Keeps known values correct for tensors that share memory, and removes them from tensors that are saved. x.data shares
-the memory of x but not its version counter, so both counters are checked for writes. Known values are attributes of
-tensors, so pickle would save them, too."""
+"""Keeps known values correct for tensors that share memory, and removes them from tensors that are
+saved. x.data shares the memory of x but not its version counter, so both counters are checked for
+writes. Known values are attributes of tensors, so pickle would save them, too."""
+
 import functools
 import weakref
 
-MOST = 8  # maximum number of tracked tensors that share one memory; if there are more, the value is forgotten
+# maximum number of tracked tensors that share one memory; if there are more, the value is forgotten
+MOST = 8
 # The name of an attribute of tensors. The attribute is a list with an entry for each tensor that
 # shares the memory: a detached tensor with the same version counter, the last version seen, and a
 # weak reference to the tensor.
@@ -28,7 +30,12 @@ def tell(tensor, value):
     changed(tensor)  # earlier writes no longer matter
     for *_, itself in tensor.__dict__[_NAME]:
         other = itself()
-        if other is not None and other.shape == tensor.shape and other.dtype is tensor.dtype and other.data_ptr() == tensor.data_ptr():
+        if (
+            other is not None
+            and other.shape == tensor.shape
+            and other.dtype is tensor.dtype
+            and other.data_ptr() == tensor.data_ptr()
+        ):
             changed(other)
             other._vramscope_value, other._vramscope_version = value.clone(), other._version
 
@@ -45,12 +52,20 @@ def source(tensor, said):
     memory."""
     other = said.get("_vramscope_source")
     other = other and other()
-    return other if other is not None and other._version == tensor._version and same_place(other, tensor) else None
+    return (
+        other
+        if other is not None and other._version == tensor._version and same_place(other, tensor)
+        else None
+    )
 
 
 def same_place(tensor, other):
-    return (tensor.shape == other.shape and tensor.dtype is other.dtype and tensor.stride() == other.stride() and
-            tensor.data_ptr() == other.data_ptr())
+    return (
+        tensor.shape == other.shape
+        and tensor.dtype is other.dtype
+        and tensor.stride() == other.stride()
+        and tensor.data_ptr() == other.data_ptr()
+    )
 
 
 def _share(values, tensor, other):
@@ -66,11 +81,20 @@ def install(process, values):
     torch = process.torch
     data = torch.Tensor.data
     dispatched = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 0)
-    watched = torch._C._is_torch_function_mode_enabled if hasattr(torch._C, "_is_torch_function_mode_enabled") else lambda: False
+    watched = (
+        torch._C._is_torch_function_mode_enabled
+        if hasattr(torch._C, "_is_torch_function_mode_enabled")
+        else lambda: False
+    )
 
     def get(tensor):
         result = data.__get__(tensor)
-        if not watched() and not dispatched() and values.small(tensor) and not tensor.is_inference():
+        if (
+            not watched()
+            and not dispatched()
+            and values.small(tensor)
+            and not tensor.is_inference()
+        ):
             _share(values, tensor, result)
             _share(values, result, tensor)
             value = values.kept(tensor)
@@ -84,7 +108,12 @@ def install(process, values):
             values.forget(tensor)
             values.release(tensor)
             tensor.__dict__.pop(_NAME, None)
-            if values.small(tensor) and values.plain(value) and not tensor.is_inference() and not value.is_inference():
+            if (
+                values.small(tensor)
+                and values.plain(value)
+                and not tensor.is_inference()
+                and not value.is_inference()
+            ):
                 _share(values, tensor, value)
                 _share(values, value, tensor)
                 known = values.kept(value)
@@ -106,7 +135,8 @@ def install(process, values):
 
     @functools.wraps(deepcopy)
     def __deepcopy__(tensor, memo):
-        """Copies a tensor without the attributes that contain versions, because the copy has another version counter."""
+        """Copies a tensor without the attributes that contain versions, because the copy has
+        another version counter."""
         said = getattr(tensor, "__dict__", {})
         value = values.value(tensor) if values.small(tensor) else None
         ours = {name: said.pop(name) for name in list(said) if name.startswith("_vramscope_")}
@@ -133,7 +163,13 @@ def install(process, values):
 
     torch.Tensor.__reduce_ex__ = __reduce_ex__
     torch.Tensor.data = property(get, put, doc=data.__doc__)
-    process.part("writes to shared tensors by other processes are not detected; the plan uses the old values of these tensors", _sent, torch, values)
+    process.part(
+        "writes to shared tensors by other processes are not detected; the plan uses the old "
+        "values of these tensors",
+        _sent,
+        torch,
+        values,
+    )
     state_of = torch._utils._get_obj_state
 
     @functools.wraps(state_of)
@@ -147,8 +183,8 @@ def install(process, values):
 
 
 def _sent(torch, values):
-    """Forgets the known values of a tensor that is sent to another process (torch.multiprocessing), because that process
-    may write into it."""
+    """Forgets the known values of a tensor that is sent to another process (torch.multiprocessing),
+    because that process may write into it."""
     reductions = torch.multiprocessing.reductions
     reduce = reductions.reduce_tensor
 

@@ -1,5 +1,5 @@
-"""Chooses the branch if a program branches on a condition that the GPU would have computed: a branch that does not end
-in an error, or one that leaves the loop.
+"""Chooses the branch if a program branches on a condition that the GPU would have computed: a
+branch that does not end in an error, or one that leaves the loop.
 
     if (boxes[:, 2:] <= boxes[:, :2]).any():     # False
         raise ValueError("degenerate")
@@ -10,15 +10,18 @@ in an error, or one that leaves the loop.
         columns = torch.argwhere(outliers.any(dim=0))
     if loss > 0:                                 # True: the program is expected to train
         loss.backward()
-    mixed = [w * op(x) for w, op in zip(weights, ops) if w > 0.1]    # True: otherwise nothing would be left
+    mixed = [w * op(x) for w, op in zip(weights, ops) if w > 0.1]    # True: something must be left
 
-A number is assumed not to be 0 if the program divides by it, takes its logarithm, or trains only if it is not 0:
+A number is assumed not to be 0 if the program divides by it, takes its logarithm, or trains only if
+it is not 0:
 
     psnr = 10 * math.log10(1 / loss.item())
 
 If the program compares numbers, comparisons.py assumes values with which the program does not fail.
 
-The choice is derived from the program's source code if that can be read; the code is never executed."""
+The choice is derived from the program's source code if that can be read; the code is never
+executed."""
+
 import ast
 import functools
 import linecache
@@ -39,17 +42,27 @@ def _way(filename, line):
     best = None
     for node in decisions(_around(filename, line)):
         test = node.test
-        if test.lineno <= line <= test.end_lineno and (best is None or test.lineno >= best.test.lineno):
+        if test.lineno <= line <= test.end_lineno and (
+            best is None or test.lineno >= best.test.lineno
+        ):
             best = node
     if best is None:
         return None
     if isinstance(best, Filter):
         # For a filter by isnan() or similar, values.py already assumes the function's result.
-        asks = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(best.test)} & {"isnan", "isinf", "isfinite"}
+        asks = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(best.test)} & {
+            "isnan",
+            "isinf",
+            "isfinite",
+        }
         return None if asks else _part(best.test, True)
-    if any("outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)):
+    if any(
+        "outlier" in node.id.lower() for node in ast.walk(best.test) if isinstance(node, ast.Name)
+    ):
         return False
-    if filename.endswith("lbfgs.py") and any(node.id == "ys" for node in ast.walk(best.test) if isinstance(node, ast.Name)):
+    if filename.endswith("lbfgs.py") and any(
+        node.id == "ys" for node in ast.walk(best.test) if isinstance(node, ast.Name)
+    ):
         return True  # otherwise L-BFGS would store no history
     wanted = sound(best)
     if wanted is not None:
@@ -91,10 +104,13 @@ def tree(filename):
 
 
 def _children(node, line):
-    """Yields the children of a node that contain the line, and those without a position. A file can have 40,000 nodes, which
-    need not all be visited."""
+    """Yields the children of a node that contain the line, and those without a position. A file can
+    have 40,000 nodes, which need not all be visited."""
     for child in ast.iter_child_nodes(node):
-        first = min((part.lineno for part in getattr(child, "decorator_list", ())), default=getattr(child, "lineno", line))
+        first = min(
+            (part.lineno for part in getattr(child, "decorator_list", ())),
+            default=getattr(child, "lineno", line),
+        )
         if first <= line <= getattr(child, "end_lineno", line):
             yield child
 
@@ -110,8 +126,13 @@ def _around(filename, line):
 
 def decisions(nodes):
     """Returns the decisions among these nodes."""
-    filters = [Filter(test) for node in nodes if isinstance(node, ast.comprehension) for test in node.ifs]
-    return (*(node for node in nodes if isinstance(node, (ast.If, ast.While, ast.Assert))), *filters)
+    filters = [
+        Filter(test) for node in nodes if isinstance(node, ast.comprehension) for test in node.ifs
+    ]
+    return (
+        *(node for node in nodes if isinstance(node, (ast.If, ast.While, ast.Assert))),
+        *filters,
+    )
 
 
 def _trains(body):
@@ -121,21 +142,36 @@ def _trains(body):
             if node.func.attr == "backward":
                 return True
             owner = node.func.value
-            if node.func.attr == "step" and getattr(owner, "id", getattr(owner, "attr", "")).lower().startswith(("optim", "opt", "scaler")):
+            if node.func.attr == "step" and getattr(
+                owner, "id", getattr(owner, "attr", "")
+            ).lower().startswith(("optim", "opt", "scaler")):
                 return True
     return False
 
 
 @functools.lru_cache(maxsize=256)
 def _skipping(filename, line):
-    """Returns the `if` statements around the line with which training loops skip the rest of an iteration."""
+    """Returns the `if` statements around the line with which training loops skip the rest of an
+    iteration."""
     found = []
 
     def look(node, loop):
-        if isinstance(node, ast.If) and loop is not None and isinstance(node.body[-1], ast.Continue) and _trains(loop.body):
+        if (
+            isinstance(node, ast.If)
+            and loop is not None
+            and isinstance(node.body[-1], ast.Continue)
+            and _trains(loop.body)
+        ):
             found.append(node)
         for child in _children(node, line):
-            look(child, node if isinstance(node, _LOOPS) else None if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)) else loop)
+            look(
+                child,
+                node
+                if isinstance(node, _LOOPS)
+                else None
+                if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+                else loop,
+            )
 
     look(tree(filename), None)
     return frozenset(found)
@@ -143,9 +179,14 @@ def _skipping(filename, line):
 
 # --- numbers ---
 
+
 def scope_of(filename, line):
     """Returns the innermost function that contains the line, or the module."""
-    around = [node for node in _around(filename, line) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line]
+    around = [
+        node
+        for node in _around(filename, line)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.lineno <= line
+    ]
     return max(around, key=lambda node: node.lineno, default=tree(filename))
 
 
@@ -157,24 +198,58 @@ def nonzero(filename, line):
 
     def of_it(node):
         """Returns whether the expression contains the number or a value computed from it."""
-        return any(isinstance(part, ast.Name) and part.id in names or
-                   isinstance(part, ast.Call) and part.lineno <= line <= part.end_lineno and reads(part) for part in _but_lengths(node))
+        return any(
+            isinstance(part, ast.Name)
+            and part.id in names
+            or isinstance(part, ast.Call)
+            and part.lineno <= line <= part.end_lineno
+            and reads(part)
+            for part in _but_lengths(node)
+        )
 
     for node in ast.walk(scope):  # names are mostly assigned before they are used
-        if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and node.value is not None and of_it(node.value):
+        if (
+            isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign))
+            and node.value is not None
+            and of_it(node.value)
+        ):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names.update(target.id for target in targets if isinstance(target, ast.Name))
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "append" and isinstance(node.func.value, ast.Name) and any(map(of_it, node.args)):
+        if (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "attr", "") == "append"
+            and isinstance(node.func.value, ast.Name)
+            and any(map(of_it, node.args))
+        ):
             names.add(node.func.value.id)  # losses.append(loss.item())
     for node in ast.walk(scope):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod)) and of_it(node.right):
+        if (
+            isinstance(node, ast.BinOp)
+            and isinstance(node.op, (ast.Div, ast.FloorDiv, ast.Mod))
+            and of_it(node.right)
+        ):
             return True
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", getattr(node.func, "id", "")) in _LOGARITHMS and any(map(of_it, node.args)):
+        if (
+            isinstance(node, ast.Call)
+            and getattr(node.func, "attr", getattr(node.func, "id", "")) in _LOGARITHMS
+            and any(map(of_it, node.args))
+        ):
             return True
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Compare) and of_it(node.test.left) and _is_zero(node.test.comparators[0]):
-            if isinstance(node.test.ops[0], (ast.Gt, ast.NotEq)) and _trains(node.body) and not _trains(node.orelse):
+        if (
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Compare)
+            and of_it(node.test.left)
+            and _is_zero(node.test.comparators[0])
+        ):
+            if (
+                isinstance(node.test.ops[0], (ast.Gt, ast.NotEq))
+                and _trains(node.body)
+                and not _trains(node.orelse)
+            ):
                 return True
-            if isinstance(node.test.ops[0], (ast.Eq, ast.LtE)) and node in _skipping(filename, node.lineno):
+            if isinstance(node.test.ops[0], (ast.Eq, ast.LtE)) and node in _skipping(
+                filename, node.lineno
+            ):
                 return True
     return False
 
@@ -213,12 +288,21 @@ def _fails(body):
     for statement in body:
         if isinstance(statement, ast.Raise):
             return True
-        if isinstance(statement, ast.Assert) and isinstance(statement.test, ast.Constant) and not statement.test.value:
+        if (
+            isinstance(statement, ast.Assert)
+            and isinstance(statement.test, ast.Constant)
+            and not statement.test.value
+        ):
             return True
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
             call = statement.value
             name = getattr(call.func, "attr", getattr(call.func, "id", ""))
             first = call.args[0] if call.args else None
-            if name in _ENDS or name == "_assert" and isinstance(first, ast.Constant) and first.value is False:
+            if (
+                name in _ENDS
+                or name == "_assert"
+                and isinstance(first, ast.Constant)
+                and first.value is False
+            ):
                 return True
     return False

@@ -1,14 +1,32 @@
-"""Handles exchanges between ranks. NCCL writes into tensors without incrementing PyTorch's version counter, so known
-values of these tensors are dropped. After the exchange, values are read from the platform's bytes if those are known."""
+"""Handles exchanges between ranks. NCCL writes into tensors without incrementing PyTorch's version
+counter, so known values of these tensors are dropped. After the exchange, values are read from the
+platform's bytes if those are known."""
+
 import functools
 
 from vramscope import known
 from vramscope.known import FEW
 
 # The functions of torch.distributed that write into a tensor argument.
-_NAMES = ("all_gather", "all_gather_into_tensor", "_all_gather_base", "all_gather_coalesced", "all_reduce", "all_reduce_coalesced", "all_to_all",
-          "all_to_all_single", "broadcast", "gather", "irecv", "recv", "reduce", "reduce_scatter", "reduce_scatter_tensor",
-          "_reduce_scatter_base", "scatter")
+_NAMES = (
+    "all_gather",
+    "all_gather_into_tensor",
+    "_all_gather_base",
+    "all_gather_coalesced",
+    "all_reduce",
+    "all_reduce_coalesced",
+    "all_to_all",
+    "all_to_all_single",
+    "broadcast",
+    "gather",
+    "irecv",
+    "recv",
+    "reduce",
+    "reduce_scatter",
+    "reduce_scatter_tensor",
+    "_reduce_scatter_base",
+    "scatter",
+)
 MOST_SENT = 4 << 20  # bytes of an object that ranks exchange
 _SENDING = ("isend", "send")  # the functions that read a tensor argument
 
@@ -27,7 +45,13 @@ def install(process, values):
     def gathered():
         """Returns whether operations are being collected and will run together later
         (batch_isend_irecv)."""
-        return bool(getattr(getattr(torch.distributed.distributed_c10d, "_world", None), "pg_coalesce_state", None))
+        return bool(
+            getattr(
+                getattr(torch.distributed.distributed_c10d, "_world", None),
+                "pg_coalesce_state",
+                None,
+            )
+        )
 
     def written(value, before):
         values.forget(value)
@@ -37,13 +61,19 @@ def install(process, values):
         if values.small(value, FEW):
             number = values.peek(value)
             if number is not None:
-                values.restore(value, number)  # a launch that reads neighbouring bytes would make the bytes unknown
+                # a launch that reads neighbouring bytes would make the bytes unknown
+                values.restore(value, number)
                 values.wrote(value, before)
 
     def sent(value):
         """Copies known values, such as those that a kernel wrote, to the shadow contents, which
         ranks exchange."""
-        if values.small(value, FEW) or values.small(value, MOST_SENT) and value.dtype is torch.uint8:  # an object as bytes
+        # an object as bytes
+        if (
+            values.small(value, FEW)
+            or values.small(value, MOST_SENT)
+            and value.dtype is torch.uint8
+        ):
             number = values.kept(value)
             if number is not None:
                 values.restore(value, number)
@@ -63,12 +93,14 @@ def install(process, values):
                 found = tensors((args, tuple(kwargs.values())), found)
             result = function(*args, **kwargs)
             for value, before in found:
-                if function.__name__ == "irecv":  # the message has not arrived yet, and reading it would wait
+                # the message has not arrived yet, and reading it would wait
+                if function.__name__ == "irecv":
                     values.forget(value)
                     values.release(value)
                     continue
                 if function.__name__ == "recv" and values.plain(value) and value.is_cuda:
-                    values.readable(value, value.numel() * value.element_size())  # waits until the message has arrived
+                    # waits until the message has arrived
+                    values.readable(value, value.numel() * value.element_size())
                 written(value, before)
             return result
 
@@ -86,6 +118,7 @@ def install(process, values):
 
     def batched(function):
         """Wraps batch_isend_irecv, which collects operations and runs them together."""
+
         @functools.wraps(function)
         def wrapper(p2p_op_list):
             found = []
@@ -106,7 +139,9 @@ def install(process, values):
     for name in (*_NAMES, *_SENDING, "batch_isend_irecv"):
         function = getattr(distributed.distributed_c10d, name, None)
         if function is not None:
-            wrapper = (batched if name == "batch_isend_irecv" else sending if name in _SENDING else writing)(function)
+            wrapper = (
+                batched if name == "batch_isend_irecv" else sending if name in _SENDING else writing
+            )(function)
             for module in (distributed.distributed_c10d, distributed):
                 if getattr(module, name, None) is function:
                     setattr(module, name, wrapper)

@@ -1,4 +1,5 @@
-"""Chooses the value of a number that is read back, if the program compares such numbers and would fail with zeros:
+"""Chooses the value of a number that is read back, if the program compares such numbers and would
+fail with zeros:
 
     before = model.weight.sum().item()
     ...
@@ -7,9 +8,11 @@
         raise RuntimeError("nothing was learned")
     assert accuracy(model, test) > 0.5           # 1
 
-All tests in the function that can make the program fail are evaluated with candidate numbers, until none fails: zeros
-if possible, otherwise as few other numbers as possible. A number that a function returns is also looked for in its
-callers. Conditions that contain other unknown values are ignored."""
+All tests in the function that can make the program fail are evaluated with candidate numbers, until
+none fails: zeros if possible, otherwise as few other numbers as possible. A number that a function
+returns is also looked for in its callers. Conditions that contain other unknown values are
+ignored."""
+
 import ast
 import functools
 import itertools
@@ -18,12 +21,39 @@ import operator
 
 from vramscope import branches
 
-MOST_NUMBERS, LEVELS = 4, 3  # maximum count of numbers that are solved for together; maximum depth of callers that are searched
-_COMPARE = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
-_CALCULATE = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-              ast.Mod: operator.mod, ast.USub: operator.neg, ast.UAdd: operator.pos}
-_CALL = {"abs": abs, "fabs": abs, "float": float, "int": int, "round": round, "min": min, "max": max, "isnan": math.isnan, "isinf": math.isinf,
-         "isfinite": math.isfinite, "isclose": math.isclose}
+# maximum count of numbers that are solved for together; maximum depth of callers that are searched
+MOST_NUMBERS, LEVELS = 4, 3
+_COMPARE = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_CALCULATE = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
+_CALL = {
+    "abs": abs,
+    "fabs": abs,
+    "float": float,
+    "int": int,
+    "round": round,
+    "min": min,
+    "max": max,
+    "isnan": math.isnan,
+    "isinf": math.isinf,
+    "isfinite": math.isfinite,
+    "isclose": math.isclose,
+}
 
 
 def number(frame):
@@ -35,7 +65,11 @@ def number(frame):
         value, why = _number(filename, line, reader)
         if why:
             return value, why
-        while frame.f_back is not None and frame.f_code.co_name.startswith("<") and frame.f_code.co_name != "<module>":
+        while (
+            frame.f_back is not None
+            and frame.f_code.co_name.startswith("<")
+            and frame.f_code.co_name != "<module>"
+        ):
             frame = frame.f_back  # skips comprehensions
         if frame.f_back is None or not _returns(filename, line, reader):
             break
@@ -50,33 +84,63 @@ def _number(filename, line, reader):
     if value is not None:
         return value, "because the program compares this number and would otherwise fail"
     if reader is None and branches.nonzero(filename, line):
-        return 1, "because the program divides by this number, takes its logarithm, or trains only if it is not 0"
+        return (
+            1,
+            "because the program divides by this number, takes its logarithm, or trains only if "
+            "it is not 0",
+        )
     return 0, ""
 
 
 def _solve(filename, numbers, mine):
     """Returns the value to assume for the numbers `mine`, or None if the usual value is
     suitable."""
-    tests = [(decision.test, branches.sound(decision)) for decision in branches.decisions(numbers.nodes)]
-    rest = [(test, wanted, keys) for test, wanted in tests if wanted is not None and (keys := numbers.keys_in(test))]
+    tests = [
+        (decision.test, branches.sound(decision)) for decision in branches.decisions(numbers.nodes)
+    ]
+    rest = [
+        (test, wanted, keys)
+        for test, wanted in tests
+        if wanted is not None and (keys := numbers.keys_in(test))
+    ]
     together, keys = [], set(mine)
-    while more := [row for row in rest if row[2] & keys]:  # tests with numbers of the tests found so far
+    # tests with numbers of the tests found so far
+    while more := [row for row in rest if row[2] & keys]:
         together += more
         keys.update(*(row[2] for row in more))
         rest = [row for row in rest if row not in more]
     keys = sorted(set().union(*(row[2] for row in together)))
     if not 0 < len(keys) <= MOST_NUMBERS:
         return None
-    base = {key: int(any(branches.nonzero(filename, line) for line in numbers.keys[key])) for key in keys}
-    constants = {node.value for test, *_ in together for node in ast.walk(test)
-                 if isinstance(node, ast.Constant) and type(node.value) in (int, float) and math.isfinite(node.value)}
-    candidates = sorted({0, 1, *(value + more for value in constants for more in (0, 1, -1))}, key=lambda value: (value < 0, abs(value)))[:12]
-    tried = sorted(itertools.product(candidates, repeat=len(keys)), key=lambda values: sum(value != base[key] for key, value in zip(keys, values)))
+    base = {
+        key: int(any(branches.nonzero(filename, line) for line in numbers.keys[key]))
+        for key in keys
+    }
+    constants = {
+        node.value
+        for test, *_ in together
+        for node in ast.walk(test)
+        if isinstance(node, ast.Constant)
+        and type(node.value) in (int, float)
+        and math.isfinite(node.value)
+    }
+    candidates = sorted(
+        {0, 1, *(value + more for value in constants for more in (0, 1, -1))},
+        key=lambda value: (value < 0, abs(value)),
+    )[:12]
+    tried = sorted(
+        itertools.product(candidates, repeat=len(keys)),
+        key=lambda values: sum(value != base[key] for key, value in zip(keys, values)),
+    )
     for values in tried:
         values = dict(zip(keys, values))
         if all(_evaluate(test, numbers, values) in (wanted, None) for test, wanted, _ in together):
             found = {values[key] for key in keys if key in mine}
-            return found.pop() if len(found) == 1 and any(values[key] != base[key] for key in keys if key in mine) else None
+            return (
+                found.pop()
+                if len(found) == 1 and any(values[key] != base[key] for key in keys if key in mine)
+                else None
+            )
     return None
 
 
@@ -94,13 +158,24 @@ class _Numbers:
                     self.assigned(target, node.value)
         for node in self.nodes:
             if self.read(node):
-                self.keys.setdefault(self.name(node), set()).update(range(node.lineno, node.end_lineno + 1))
+                self.keys.setdefault(self.name(node), set()).update(
+                    range(node.lineno, node.end_lineno + 1)
+                )
 
     def assigned(self, target, value):
-        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        if (
+            isinstance(target, ast.Tuple)
+            and isinstance(value, ast.Tuple)
+            and len(target.elts) == len(value.elts)
+        ):
             for pair in zip(target.elts, value.elts):
                 self.assigned(*pair)
-        lines = {line for part in ast.walk(value) if self.read(part) for line in range(part.lineno, part.end_lineno + 1)}
+        lines = {
+            line
+            for part in ast.walk(value)
+            if self.read(part)
+            for line in range(part.lineno, part.end_lineno + 1)
+        }
         name = _dotted(target)
         if lines and name:
             self.keys.setdefault(name, set()).update(lines)
@@ -110,7 +185,8 @@ class _Numbers:
             return False
         if self.reader:
             return getattr(node.func, "attr", getattr(node.func, "id", "")) == self.reader
-        return branches.reads(node) and not (node.args and isinstance(node.args[0], ast.Constant))  # float("inf")
+        # float("inf")
+        return branches.reads(node) and not (node.args and isinstance(node.args[0], ast.Constant))
 
     def name(self, call):
         return "line %d:%d" % (call.lineno, call.col_offset)
@@ -146,6 +222,7 @@ def _dotted(node):
 def _evaluate(node, numbers, values):
     """Returns the value of a condition if the numbers have these values, or None if it depends on
     anything else."""
+
     def go(node):
         return _evaluate(node, numbers, values)
 
@@ -161,18 +238,29 @@ def _evaluate(node, numbers, values):
         return None if None in parts else not decides
     if isinstance(node, ast.UnaryOp):
         part = go(node.operand)
-        return None if part is None else not part if isinstance(node.op, ast.Not) else _try(_CALCULATE.get(type(node.op)), part)
+        return (
+            None
+            if part is None
+            else not part
+            if isinstance(node.op, ast.Not)
+            else _try(_CALCULATE.get(type(node.op)), part)
+        )
     if isinstance(node, ast.BinOp):
         return _try(_CALCULATE.get(type(node.op)), go(node.left), go(node.right))
     if isinstance(node, ast.Compare):
         sides = [go(side) for side in (node.left, *node.comparators)]
-        found = [_try(_COMPARE.get(type(op)), *pair) for op, pair in zip(node.ops, zip(sides, sides[1:]))]
+        found = [
+            _try(_COMPARE.get(type(op)), *pair) for op, pair in zip(node.ops, zip(sides, sides[1:]))
+        ]
         return False if False in found else None if None in found else True
     if isinstance(node, ast.Call):
         name = getattr(node.func, "attr", getattr(node.func, "id", ""))
         keywords = {keyword.arg: go(keyword.value) for keyword in node.keywords}
         if None not in keywords and None not in keywords.values():
-            return _try(functools.partial(_CALL[name], **keywords) if name in _CALL else None, *map(go, node.args))
+            return _try(
+                functools.partial(_CALL[name], **keywords) if name in _CALL else None,
+                *map(go, node.args),
+            )
     return None
 
 
@@ -190,4 +278,9 @@ def _returns(filename, line, reader):
     """Returns whether a function returns the number that it reads in this line."""
     numbers = _Numbers(branches.scope_of(filename, line), reader)
     mine = {key for key, at in numbers.keys.items() if line in at}
-    return any(isinstance(node, ast.Return) and node.value is not None and numbers.keys_in(node.value) & mine for node in numbers.nodes)
+    return any(
+        isinstance(node, ast.Return)
+        and node.value is not None
+        and numbers.keys_in(node.value) & mine
+        for node in numbers.nodes
+    )

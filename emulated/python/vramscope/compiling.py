@@ -1,9 +1,10 @@
-"""Handles the caches of torch.compile and Triton, which keep results for later runs. With filled caches the first step
-measures no kernels on the GPU and needs less memory. A plan begins with empty caches, like a program's first run. So
-two plans of the same program give the same result, and nothing that was measured on the emulated GPU is stored where a
-real run would use it.
+"""Handles the caches of torch.compile and Triton, which keep results for later runs. With filled
+caches the first step measures no kernels on the GPU and needs less memory. A plan begins with empty
+caches, like a program's first run. So two plans of the same program give the same result, and
+nothing that was measured on the emulated GPU is stored where a real run would use it.
 
 A folder that the environment or the program names is still used, and an assumption says so."""
+
 import functools
 import inspect
 import os
@@ -31,7 +32,8 @@ class Compiling:
         # Each rank has a folder of its own. In a common folder, timing would decide which ranks
         # find code that another rank has compiled.
         before, self.folder = self.folder, os.path.join(ours, "rank-" + os.environ.get("RANK", "0"))
-        if not named or named.startswith(ours) or named == before:  # otherwise the user's environment names a folder
+        # otherwise the user's environment names a folder
+        if not named or named.startswith(ours) or named == before:
             os.environ[VARIABLE] = self.folder
 
     def compiles(self, function):
@@ -39,10 +41,17 @@ class Compiling:
         def wrapper(*args, **kwargs):
             folder = os.environ.get(VARIABLE, "")
             if folder == self.folder:
-                self.process.assume("torch.compile begins with an empty cache, so the first steps compile kernels and measure them on the GPU",
-                                    place())
+                self.process.assume(
+                    "torch.compile begins with an empty cache, so the first steps compile "
+                    "kernels and measure them on the GPU",
+                    place(),
+                )
             else:
-                self.process.assume("torch.compile uses its existing cache. With an empty cache, the first steps may need more memory", folder)
+                self.process.assume(
+                    "torch.compile uses its existing cache. With an empty cache, the first steps "
+                    "may need more memory",
+                    folder,
+                )
             return function(*args, **kwargs)
 
         return wrapper
@@ -56,8 +65,13 @@ class Compiling:
 
         @functools.wraps(prune)
         def prune_configs(tuner, *args, **kwargs):
-            tuner._vramscope_runs = False  # a new measurement begins: no configuration that runs was found yet
-            self.process.assume("Triton's autotuner is assumed to choose the first configuration that the GPU can run; the others are not compiled", place())
+            # a new measurement begins: no configuration that runs was found yet
+            tuner._vramscope_runs = False
+            self.process.assume(
+                "Triton's autotuner is assumed to choose the first configuration that the GPU "
+                "can run; the others are not compiled",
+                place(),
+            )
             return prune(tuner, *args, **kwargs)
 
         @functools.wraps(bench)
@@ -69,11 +83,14 @@ class Compiling:
             first = times[0] if several else times
             if first != float("inf"):
                 tuner._vramscope_runs = True
-                tuner._vramscope_slower = type(times)([float("inf")] * len(times)) if several else float("inf")
+                tuner._vramscope_slower = (
+                    type(times)([float("inf")] * len(times)) if several else float("inf")
+                )
             return times
 
         tuner.prune_configs, tuner._bench = prune_configs, _bench
         if hasattr(tuner, "check_disk_cache"):  # results of an earlier run
+
             def check_disk_cache(tuner, key, configurations, measure, *args, **kwargs):
                 measure()
                 return False
@@ -111,7 +128,11 @@ def stays_as_it_is(module):
     for name, part in list(sys.modules.items()):
         if name.partition(".")[0] != "vramscope":
             continue
-        functions = [one for owner in (part, *filter(inspect.isclass, vars(part).values())) for one in vars(owner).values()]
+        functions = [
+            one
+            for owner in (part, *filter(inspect.isclass, vars(part).values()))
+            for one in vars(owner).values()
+        ]
         for function in filter(inspect.isfunction, functions):
             if function.__code__.co_filename.startswith(HERE):
                 for code in _codes(function.__code__):
@@ -122,7 +143,11 @@ def install(process):
     if not process.settings.emulated:
         return
     compiling = Compiling(process)
-    imports.after(process, "torch._inductor.compile_fx", lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)))
+    imports.after(
+        process,
+        "torch._inductor.compile_fx",
+        lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)),
+    )
     imports.after(process, "torch._dynamo.eval_frame", stays_as_it_is)
     imports.after(process, "triton.runtime.autotuner", compiling.tunes)
     imports.after(process, "triton.testing", compiling.measures)

@@ -1,5 +1,5 @@
-"""Records readings of PyTorch's memory counters by the program. Each reading is a mark, so that a report shows the
-program's own figure next to its peak."""
+"""Records readings of PyTorch's memory counters by the program. Each reading is a mark, so that a
+report shows the program's own figure next to its peak."""
 
 import functools
 

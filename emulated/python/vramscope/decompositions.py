@@ -1,9 +1,11 @@
-"""Replaces decompositions of weights that have no initial values. Adapters that are initialised from the weights (PiSSA,
-OLoRA, FRoD, ...) decompose the weights on the CPU, which takes minutes per layer. Weights without initial values are
-zeros, and the factors of a zero matrix are known: identity and zeros.
+"""Replaces decompositions of weights that have no initial values. Adapters that are initialised
+from the weights (PiSSA, OLoRA, FRoD, ...) decompose the weights on the CPU, which takes minutes per
+layer. Weights without initial values are zeros, and the factors of a zero matrix are known:
+identity and zeros.
 
-scikit-learn's KMeans would put the equal rows of such factors into one cluster. Clusters are assumed to be equally
-large instead."""
+scikit-learn's KMeans would put the equal rows of such factors into one cluster. Clusters are
+assumed to be equally large instead."""
+
 import functools
 
 from vramscope import imports, overrides
@@ -12,12 +14,28 @@ from vramscope.known import place
 LARGE = 1 << 18  # number of elements; smaller matrices are really decomposed
 
 # function of torch.linalg: which of its results are orthogonal
-_FACTORS = {"svd": (0, 2), "qr": (0,), "eigh": (1,), "inv": (), "pinv": (), "solve": (), "svdvals": (), "eigvalsh": ()}
+_FACTORS = {
+    "svd": (0, 2),
+    "qr": (0,),
+    "eigh": (1,),
+    "inv": (),
+    "pinv": (),
+    "solve": (),
+    "svdvals": (),
+    "eigvalsh": (),
+}
 
 
 def _zeros(torch, value):
-    return (isinstance(value, torch.Tensor) and value.device.type == "cpu" and value.layout is torch.strided and value.numel() >= LARGE and
-            value.is_floating_point() and not value.requires_grad and not value.any())
+    return (
+        isinstance(value, torch.Tensor)
+        and value.device.type == "cpu"
+        and value.layout is torch.strided
+        and value.numel() >= LARGE
+        and value.is_floating_point()
+        and not value.requires_grad
+        and not value.any()
+    )
 
 
 def _shapes(torch, value):
@@ -38,10 +56,19 @@ def _known(process, function, orthogonal):
         if not _zeros(torch, matrix) or kwargs.get("out") is not None:
             return function(matrix, *args, **kwargs)
         shapes = function(_shapes(torch, matrix), *(_shapes(torch, arg) for arg in args), **kwargs)
-        process.assume("the plan does not initialize weights: they are zeros, and their decompositions (SVD, QR and others) are not computed", place())
+        process.assume(
+            "the plan does not initialize weights: they are zeros, and their decompositions "
+            "(SVD, QR and others) are not computed",
+            place(),
+        )
         if isinstance(shapes, torch.Tensor):
             return made(shapes, False)
-        return type(shapes)([made(part, number in orthogonal and part.dim() > 1) for number, part in enumerate(shapes)])
+        return type(shapes)(
+            [
+                made(part, number in orthogonal and part.dim() > 1)
+                for number, part in enumerate(shapes)
+            ]
+        )
 
     return wrapper
 
@@ -54,8 +81,16 @@ def _clusters(process, module):
         labels = fit(self, X, *args, **kwargs)
         import numpy
 
-        if len(X) >= self.n_clusters > 1 and len(numpy.unique(labels)) < self.n_clusters and not (numpy.asarray(X) != numpy.asarray(X)[:1]).any():
-            process.assume("the plan does not initialize weights: their rows are equal, and KMeans puts equal rows into one cluster. Clusters of equal size are assumed instead", place())
+        if (
+            len(X) >= self.n_clusters > 1
+            and len(numpy.unique(labels)) < self.n_clusters
+            and not (numpy.asarray(X) != numpy.asarray(X)[:1]).any()
+        ):
+            process.assume(
+                "the plan does not initialize weights: their rows are equal, and KMeans puts "
+                "equal rows into one cluster. Clusters of equal size are assumed instead",
+                place(),
+            )
             labels = self.labels_ = (numpy.arange(len(X)) % self.n_clusters).astype(labels.dtype)
         return labels
 
@@ -66,5 +101,7 @@ def install(process):
     linalg = getattr(process.torch, "linalg", None)
     for name, orthogonal in _FACTORS.items():
         if hasattr(linalg, name):
-            overrides.replace(process.torch, linalg, name, _known(process, getattr(linalg, name), orthogonal))
+            overrides.replace(
+                process.torch, linalg, name, _known(process, getattr(linalg, name), orthogonal)
+            )
     imports.after(process, "sklearn.cluster._kmeans", functools.partial(_clusters, process))

@@ -1,12 +1,16 @@
-"""Handles torchvision's detectors, which train on a sample of their proposals. At most a given share of the sample may
-contain objects, and the share is assumed to be that maximum; the other proposals are background. The sizes of boxes,
-masks and keypoints follow from this."""
+"""Handles torchvision's detectors, which train on a sample of their proposals. At most a given
+share of the sample may contain objects, and the share is assumed to be that maximum; the other
+proposals are background. The sizes of boxes, masks and keypoints follow from this."""
+
 import functools
 
 from vramscope import imports
 from vramscope.known import place
 
-TAKEN = "an object detector's sampler is assumed to choose the largest allowed number of samples that contain objects"
+TAKEN = (
+    "an object detector's sampler is assumed to choose the largest allowed number of "
+    "samples that contain objects"
+)
 
 
 def install(process, values):
@@ -56,24 +60,37 @@ def install(process, values):
 
     imports.after(process, "torchvision.models.detection._utils", sampler)
     imports.after(process, "torchvision.models.detection.roi_heads", heads)
-    imports.after(process, "torch_linear_assignment.assignment", lambda module: setattr(
-        module, "batch_linear_assignment", _assigned(process, values, module.batch_linear_assignment)))
+    imports.after(
+        process,
+        "torch_linear_assignment.assignment",
+        lambda module: setattr(
+            module,
+            "batch_linear_assignment",
+            _assigned(process, values, module.batch_linear_assignment),
+        ),
+    )
 
 
 def _assigned(process, values, assign):
     """Replaces the assignment that a Triton kernel would compute. Each worker gets the task with
     its own number. Every other assignment would have the same size."""
+
     @functools.wraps(assign)
     def batch_linear_assignment(cost, *args, **kwargs):
         result = assign(cost, *args, **kwargs)
         if values.small(result):
             workers, tasks = cost.shape[1:]
             process.assume(
-                "batch_linear_assignment() would assign tasks to workers on the GPU; the workers are assumed to get the tasks in order", place())
+                "batch_linear_assignment() would assign tasks to workers on the GPU; the workers "
+                "are assumed to get the tasks in order",
+                place(),
+            )
             value = process.torch.arange(workers, dtype=result.dtype, device="cpu")
             # the kernel overwrites the tensor, so this replaces the values that were known
             # before
-            values.settle(result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous())
+            values.settle(
+                result, value.masked_fill(value >= tasks, -1).expand(result.shape).contiguous()
+            )
         return result
 
     return batch_linear_assignment

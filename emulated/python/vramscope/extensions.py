@@ -1,5 +1,7 @@
-"""Handles kernels that a library compiles when they are first needed. The emulated GPU would not run them. Kernels that
-allocate nothing are replaced by functions that do nothing. This needs no compiler and saves minutes."""
+"""Handles kernels that a library compiles when they are first needed. The emulated GPU would not
+run them. Kernels that allocate nothing are replaced by functions that do nothing. This needs no
+compiler and saves minutes."""
+
 import functools
 
 from vramscope import imports
@@ -21,7 +23,9 @@ def install(process):
         def wrapper(self, *args, **kwargs):
             if self.name not in IN_PLACE:
                 return load(self, *args, **kwargs)
-            process.assume("this DeepSpeed kernel allocates no memory, so it is not compiled", self.name)
+            process.assume(
+                "this DeepSpeed kernel allocates no memory, so it is not compiled", self.name
+            )
             return Nothing()
 
         module.OpBuilder.load = wrapper

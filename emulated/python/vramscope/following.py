@@ -1,56 +1,312 @@
-"""Propagates known values of small integer and boolean tensors. Lengths, message sizes, offsets, padded batches and their masks are also
-computed on the CPU, alongside the emulated GPU. Functions whose results depend on unknown values are not handled here; values.py makes the
-guesses."""
+"""Propagates known values of small integer and boolean tensors. Lengths, message sizes, offsets,
+padded batches and their masks are also computed on the CPU, alongside the emulated GPU. Functions
+whose results depend on unknown values are not handled here; values.py makes the guesses."""
+
 import functools
 import math
 
 from vramscope import aliases
 from vramscope.known import FEW, MANY, SMALL, Known, version
 
-PRODUCTS = 1 << 20  # maximum number of elements of an integer tensor in arithmetic, such as a tensor of all pairs or triplets of a batch's labels
+# maximum number of elements of an integer tensor in arithmetic, such as a tensor of all pairs or
+# triplets of a batch's labels
+PRODUCTS = 1 << 20
 
 # Factory functions of torch.
-MADE = ("ones", "zeros", "full", "arange", "ones_like", "zeros_like", "full_like", "linspace", "logspace", "eye", "tril_indices",
-        "triu_indices")
+MADE = (
+    "ones",
+    "zeros",
+    "full",
+    "arange",
+    "ones_like",
+    "zeros_like",
+    "full_like",
+    "linspace",
+    "logspace",
+    "eye",
+    "tril_indices",
+    "triu_indices",
+)
 WRITTEN = ("tensor", "as_tensor", "asarray")  # copies of host data
 MADE_BY_TENSOR = ("new_ones", "new_zeros", "new_full")
 # Functions that create random tensors. For tensors of up to this number of elements, values are
 # also drawn on the CPU. They need not be equal to the GPU's values.
 RANDOM = {"rand": 1 << 20, "randint": 1 << 18, "randperm": 1 << 20}
 # Functions that compute tensors from tensors. Most of them are also methods.
-DERIVED = ("cat", "concat", "concatenate", "stack", "hstack", "vstack", "masked_fill", "roll", "flip", "gather", "index_select", "tril", "triu",
-           "where", "sort", "argsort", "topk", "argmax", "argmin", "cummax", "cummin", "aminmax", "median", "count_nonzero", "isin", "diff",
-           "searchsorted", "bucketize", "take", "take_along_dim", "index_copy", "index_fill", "index_put", "index_add", "scatter", "scatter_add",
-           "combinations", "repeat_interleave", "div", "floor_divide", "remainder", "maximum", "minimum", "clamp", "ceil", "floor", "round",
-           "add", "sub", "mul", "neg", "abs", "pow", "sqrt", "mean", "clamp_min", "clamp_max", "fmod", "sign", "trunc", "square", "exp", "log",
-           "diag", "trace", "kthvalue", "mode", "msort", "std", "var", "std_mean", "var_mean", "quantile", "cumprod", "nansum", "nanmean", "log2",
-           "log10", "log1p", "expm1", "sin", "cos", "tanh", "sigmoid", "reciprocal", "rsqrt", "frac", "negative", "absolute", "isfinite", "nan_to_num",
-           "clip", "true_divide", "divide", "multiply", "subtract", "fmax", "fmin", "gcd", "lcm", "heaviside", "bitwise_left_shift",
-           "bitwise_right_shift", "lerp", "addcmul", "addcdiv", "outer", "kron", "cross", "put", "scatter_reduce", "rot90", "column_stack", "dstack",
-           "block_diag", "cartesian_prod", "vander", "trapezoid")
+DERIVED = (
+    "cat",
+    "concat",
+    "concatenate",
+    "stack",
+    "hstack",
+    "vstack",
+    "masked_fill",
+    "roll",
+    "flip",
+    "gather",
+    "index_select",
+    "tril",
+    "triu",
+    "where",
+    "sort",
+    "argsort",
+    "topk",
+    "argmax",
+    "argmin",
+    "cummax",
+    "cummin",
+    "aminmax",
+    "median",
+    "count_nonzero",
+    "isin",
+    "diff",
+    "searchsorted",
+    "bucketize",
+    "take",
+    "take_along_dim",
+    "index_copy",
+    "index_fill",
+    "index_put",
+    "index_add",
+    "scatter",
+    "scatter_add",
+    "combinations",
+    "repeat_interleave",
+    "div",
+    "floor_divide",
+    "remainder",
+    "maximum",
+    "minimum",
+    "clamp",
+    "ceil",
+    "floor",
+    "round",
+    "add",
+    "sub",
+    "mul",
+    "neg",
+    "abs",
+    "pow",
+    "sqrt",
+    "mean",
+    "clamp_min",
+    "clamp_max",
+    "fmod",
+    "sign",
+    "trunc",
+    "square",
+    "exp",
+    "log",
+    "diag",
+    "trace",
+    "kthvalue",
+    "mode",
+    "msort",
+    "std",
+    "var",
+    "std_mean",
+    "var_mean",
+    "quantile",
+    "cumprod",
+    "nansum",
+    "nanmean",
+    "log2",
+    "log10",
+    "log1p",
+    "expm1",
+    "sin",
+    "cos",
+    "tanh",
+    "sigmoid",
+    "reciprocal",
+    "rsqrt",
+    "frac",
+    "negative",
+    "absolute",
+    "isfinite",
+    "nan_to_num",
+    "clip",
+    "true_divide",
+    "divide",
+    "multiply",
+    "subtract",
+    "fmax",
+    "fmin",
+    "gcd",
+    "lcm",
+    "heaviside",
+    "bitwise_left_shift",
+    "bitwise_right_shift",
+    "lerp",
+    "addcmul",
+    "addcdiv",
+    "outer",
+    "kron",
+    "cross",
+    "put",
+    "scatter_reduce",
+    "rot90",
+    "column_stack",
+    "dstack",
+    "block_diag",
+    "cartesian_prod",
+    "vander",
+    "trapezoid",
+)
 DERIVED_BY_TENSOR = ("__neg__", "__abs__")
-DERIVED_WITHIN = (("_VF", ("meshgrid", "_pack_padded_sequence", "_pad_packed_sequence")), ("_C._nn", ("pad", "pad_sequence")))  # called by torch functions that are written in Python
+# called by torch functions that are written in Python
+DERIVED_WITHIN = (
+    ("_VF", ("meshgrid", "_pack_padded_sequence", "_pad_packed_sequence")),
+    ("_C._nn", ("pad", "pad_sequence")),
+)
 # Binary operators.
-ARITHMETIC = tuple("__%s__" % name for name in ("add", "radd", "sub", "rsub", "mul", "rmul", "floordiv", "rfloordiv", "mod", "rmod", "truediv",
-                                                 "rtruediv", "pow", "rpow", "lshift", "rshift"))
+ARITHMETIC = tuple(
+    "__%s__" % name
+    for name in (
+        "add",
+        "radd",
+        "sub",
+        "rsub",
+        "mul",
+        "rmul",
+        "floordiv",
+        "rfloordiv",
+        "mod",
+        "rmod",
+        "truediv",
+        "rtruediv",
+        "pow",
+        "rpow",
+        "lshift",
+        "rshift",
+    )
+)
 # Functions that return all or some of a tensor's values in another shape or type.
-VIEWED = ("contiguous", "view", "reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "expand", "repeat", "clone", "detach",
-          "narrow", "select", "long", "int", "bool", "byte", "short", "char", "float", "double", "ravel", "unflatten", "swapaxes", "swapdims", "movedim",
-          "moveaxis", "t", "tile", "broadcast_to", "diagonal")
+VIEWED = (
+    "contiguous",
+    "view",
+    "reshape",
+    "flatten",
+    "unsqueeze",
+    "squeeze",
+    "transpose",
+    "permute",
+    "expand",
+    "repeat",
+    "clone",
+    "detach",
+    "narrow",
+    "select",
+    "long",
+    "int",
+    "bool",
+    "byte",
+    "short",
+    "char",
+    "float",
+    "double",
+    "ravel",
+    "unflatten",
+    "swapaxes",
+    "swapdims",
+    "movedim",
+    "moveaxis",
+    "t",
+    "tile",
+    "broadcast_to",
+    "diagonal",
+)
 # The methods in VIEWED that are also functions of torch. Conversions such as float() are missing,
 # because torch.float is a type.
-VIEWED_BY_TORCH = ("reshape", "flatten", "unsqueeze", "squeeze", "transpose", "permute", "clone", "detach", "narrow", "select", "ravel", "unflatten",
-                   "swapaxes", "swapdims", "movedim", "moveaxis", "t", "tile", "broadcast_to", "diagonal")
+VIEWED_BY_TORCH = (
+    "reshape",
+    "flatten",
+    "unsqueeze",
+    "squeeze",
+    "transpose",
+    "permute",
+    "clone",
+    "detach",
+    "narrow",
+    "select",
+    "ravel",
+    "unflatten",
+    "swapaxes",
+    "swapdims",
+    "movedim",
+    "moveaxis",
+    "t",
+    "tile",
+    "broadcast_to",
+    "diagonal",
+)
 # Like VIEWED, but with the shape of another tensor, whose values need not be known.
 SHAPED = {"expand_as": "expand", "view_as": "view", "reshape_as": "reshape"}
-PARTS = ("unbind", "split", "chunk", "tensor_split")  # return several views; a loop over a tensor calls unbind
+# return several views; a loop over a tensor calls unbind
+PARTS = ("unbind", "split", "chunk", "tensor_split")
 # Methods that write into the tensor itself.
-CHANGED = ("__setitem__", "fill_", "fill_diagonal_", "zero_", "masked_fill_", "scatter_", "scatter_add_", "index_add_", "index_fill_", "index_put_",
-           "index_copy_", "copy_", "sub_", "mul_", "div_", "floor_divide_", "remainder_", "clamp_", "clamp_min_", "clamp_max_", "logical_and_",
-           "logical_or_", "logical_not_", "logical_xor_", "bitwise_and_", "bitwise_or_", "bitwise_xor_", "bitwise_not_", "eq_", "ne_", "lt_", "le_",
-           "gt_", "ge_", "neg_", "abs_", "pow_", "sqrt_", "square_", "sign_", "ceil_", "floor_", "round_", "trunc_", "fmod_", "cumsum_", "tril_",
-           "triu_", "masked_scatter_", "__isub__", "__imul__", "__itruediv__", "__ifloordiv__", "__imod__", "__ipow__", "__iand__", "__ior__",
-           "__ixor__", "__ilshift__", "__irshift__")
+CHANGED = (
+    "__setitem__",
+    "fill_",
+    "fill_diagonal_",
+    "zero_",
+    "masked_fill_",
+    "scatter_",
+    "scatter_add_",
+    "index_add_",
+    "index_fill_",
+    "index_put_",
+    "index_copy_",
+    "copy_",
+    "sub_",
+    "mul_",
+    "div_",
+    "floor_divide_",
+    "remainder_",
+    "clamp_",
+    "clamp_min_",
+    "clamp_max_",
+    "logical_and_",
+    "logical_or_",
+    "logical_not_",
+    "logical_xor_",
+    "bitwise_and_",
+    "bitwise_or_",
+    "bitwise_xor_",
+    "bitwise_not_",
+    "eq_",
+    "ne_",
+    "lt_",
+    "le_",
+    "gt_",
+    "ge_",
+    "neg_",
+    "abs_",
+    "pow_",
+    "sqrt_",
+    "square_",
+    "sign_",
+    "ceil_",
+    "floor_",
+    "round_",
+    "trunc_",
+    "fmod_",
+    "cumsum_",
+    "tril_",
+    "triu_",
+    "masked_scatter_",
+    "__isub__",
+    "__imul__",
+    "__itruediv__",
+    "__ifloordiv__",
+    "__imod__",
+    "__ipow__",
+    "__iand__",
+    "__ior__",
+    "__ixor__",
+    "__ilshift__",
+    "__irshift__",
+)
 
 
 def _some(arguments):
@@ -63,13 +319,27 @@ class Following(Known):
     generator = None
 
     def small(self, tensor, most=None):
-        """Returns whether the tensor is on the GPU and small enough for its values to be tracked."""
+        """Returns whether the tensor is on the GPU and small enough for its values to be
+        tracked."""
         torch = self.torch
-        if self.compiling() or not self.plain(tensor) or not tensor.is_cuda or tensor.layout is not torch.strided:
+        if (
+            self.compiling()
+            or not self.plain(tensor)
+            or not tensor.is_cuda
+            or tensor.layout is not torch.strided
+        ):
             return False
         if most is None:
-            most = MANY if tensor.is_floating_point() or tensor.is_complex() else SMALL // tensor.element_size()
-        return 0 < tensor.numel() <= most and self.transforms() is None and not torch.cuda.is_current_stream_capturing()
+            most = (
+                MANY
+                if tensor.is_floating_point() or tensor.is_complex()
+                else SMALL // tensor.element_size()
+            )
+        return (
+            0 < tensor.numel() <= most
+            and self.transforms() is None
+            and not torch.cuda.is_current_stream_capturing()
+        )
 
     def values_of(self, arguments):
         """Returns the arguments with each tensor replaced by its known values, or None if the
@@ -111,7 +381,9 @@ class Following(Known):
             after = value.clone()
         else:
             after = before.clone(memory_format=self.torch.contiguous_format)
-            after.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset() - base.storage_offset()).copy_(value)
+            after.as_strided(
+                tensor.shape, tensor.stride(), tensor.storage_offset() - base.storage_offset()
+            ).copy_(value)
         self.settle(base, after)
 
     def into(self, function, args, kwargs, **more):
@@ -123,13 +395,19 @@ class Following(Known):
         values, before = None, []
         if not self.compiling() and all(self.plain(part) and part.is_cuda for part in parts):
             values = self.values_of((*args, *rest.values()))
-            before = [(version(part), self.whole(part) if values is not None else None) for part in parts]
+            before = [
+                (version(part), self.whole(part) if values is not None else None) for part in parts
+            ]
         result = function(*args, **kwargs)
         known = None
         if values is not None:
-            known = self.computed(function, *values[:len(args)], **dict(zip(rest, values[len(args):]), **more))
+            known = self.computed(
+                function, *values[: len(args)], **dict(zip(rest, values[len(args) :]), **more)
+            )
         if known is not None:
-            for part, value, last in zip(parts, known if isinstance(out, (tuple, list)) else (known,), before):
+            for part, value, last in zip(
+                parts, known if isinstance(out, (tuple, list)) else (known,), before
+            ):
                 if self.small(part) and part.shape == value.shape:
                     self.settle(part, value.to(part.dtype))
                     self.wrote(part, last[0])
@@ -141,10 +419,16 @@ class Following(Known):
 
     def made(self, function):
         """Wraps a function that creates a tensor filled with one value or with a range."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             if kwargs.get("out") is not None:
-                return self.into(function, args, {key: value for key, value in kwargs.items() if key != "device"}, device="cpu")
+                return self.into(
+                    function,
+                    args,
+                    {key: value for key, value in kwargs.items() if key != "device"},
+                    device="cpu",
+                )
             result = function(*args, **kwargs)
             if self.small(result):
                 self.keep(result, function(*args, **dict(kwargs, dtype=result.dtype, device="cpu")))
@@ -155,6 +439,7 @@ class Following(Known):
     def drawn(self, function, most):
         """Wraps a function that creates a random tensor. The program's own generators are not
         changed."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -168,11 +453,17 @@ class Following(Known):
         return wrapper
 
     def on_gpu(self, data):
-        return isinstance(data, self.torch.Tensor) and data.is_cuda or isinstance(data, (list, tuple)) and any(map(self.on_gpu, data[:FEW]))
+        return (
+            isinstance(data, self.torch.Tensor)
+            and data.is_cuda
+            or isinstance(data, (list, tuple))
+            and any(map(self.on_gpu, data[:FEW]))
+        )
 
     def written(self, function):
         """Wraps a function that copies host data to the GPU. The values are kept on the CPU,
         because a kernel that accesses the memory makes its bytes unknown."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             result = function(*args, **kwargs)
@@ -213,7 +504,9 @@ class Following(Known):
                 values = self.values_of((*args, *kwargs.values()))
             result = function(*args, **kwargs)
             if values is not None:
-                known = self.computed(function, *values[:len(args)], **dict(zip(kwargs, values[len(args):])))
+                known = self.computed(
+                    function, *values[: len(args)], **dict(zip(kwargs, values[len(args) :]))
+                )
                 several = isinstance(result, (tuple, list))
                 for part, value in zip(result, known or ()) if several else ((result, known),):
                     if value is not None and self.small(part) and part.shape == value.shape:
@@ -232,8 +525,13 @@ class Following(Known):
         dim = kwargs.get("dim", next((arg for arg in args[1:] if type(arg) is int), -1))
         if type(dim) is not int:
             return
-        self.assume("numbers that the program computes on the GPU and sorts are assumed to be in order already")
-        order = self.torch.arange(places.size(dim), device="cpu").view([-1 if d == dim % places.dim() else 1 for d in range(places.dim())])
+        self.assume(
+            "numbers that the program computes on the GPU and sorts are assumed to be in order "
+            "already"
+        )
+        order = self.torch.arange(places.size(dim), device="cpu").view(
+            [-1 if d == dim % places.dim() else 1 for d in range(places.dim())]
+        )
         self.settle(places, order.expand(places.shape).clone())
 
     def changed(self, function):
@@ -247,7 +545,10 @@ class Following(Known):
             if self.small(tensor):
                 if overwrites and not tensor.is_floating_point():
                     values = self.values_of((*args, *kwargs.values()))
-                    values = values and [self.torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu"), *values]
+                    values = values and [
+                        self.torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu"),
+                        *values,
+                    ]
                 else:
                     values = self.values_of((tensor, *args, *kwargs.values()))
                 if values is not None:
@@ -255,7 +556,11 @@ class Following(Known):
                 before = version(tensor)
             result = function(tensor, *args, **kwargs)
             if values is not None:
-                value, more, named = values[0].clone(), values[1:len(args) + 1], dict(zip(kwargs, values[len(args) + 1:]))
+                value, more, named = (
+                    values[0].clone(),
+                    values[1 : len(args) + 1],
+                    dict(zip(kwargs, values[len(args) + 1 :])),
+                )
                 if self.computed(lambda: (function(value, *more, **named),)):
                     self.settle(tensor, value)
                     self.wrote(tensor, before)
@@ -269,6 +574,7 @@ class Following(Known):
     def viewed(self, function):
         """Wraps a view, slice or reshape. For example, labels[:, 1:] is known if labels is
         known."""
+
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
@@ -286,6 +592,7 @@ class Following(Known):
 
     def shaped(self, function, name):
         """Wraps expand_as(), view_as() and reshape_as()."""
+
         @functools.wraps(function)
         def wrapper(tensor, other):
             result = function(tensor, other)
@@ -341,8 +648,14 @@ class Following(Known):
                 value = self.value(tensor)
             result = function(*args, **kwargs)
             if value is not None:
-                computed = function(value, *args[1:], **{key: arg for key, arg in kwargs.items() if key != "input"})
-                for part, number in ((result, computed),) if isinstance(result, self.torch.Tensor) else zip(result, computed):
+                computed = function(
+                    value, *args[1:], **{key: arg for key, arg in kwargs.items() if key != "input"}
+                )
+                for part, number in (
+                    ((result, computed),)
+                    if isinstance(result, self.torch.Tensor)
+                    else zip(result, computed)
+                ):
                     if self.small(part):
                         self.restore(part, number)
                 if value.numel():
@@ -352,28 +665,50 @@ class Following(Known):
         return wrapper
 
     def arithmetic(self, function):
-        """Wraps binary operators of small integer tensors, and of other tensors whose values are known."""
+        """Wraps binary operators of small integer tensors, and of other tensors whose values are
+        known."""
         divides = "div" in function.__name__ or "mod" in function.__name__
 
         @functools.wraps(function)
         def wrapper(tensor, other):
             torch = self.torch
-            if not self.plain(tensor) or not tensor.is_cuda or not isinstance(other, (int, float, torch.Tensor)):
+            if (
+                not self.plain(tensor)
+                or not tensor.is_cuda
+                or not isinstance(other, (int, float, torch.Tensor))
+            ):
                 return function(tensor, other)
             real = tensor.is_floating_point() or tensor.is_complex()
-            if real and self.kept(tensor) is None or not self.small(tensor, MANY if real else PRODUCTS):
+            if (
+                real
+                and self.kept(tensor) is None
+                or not self.small(tensor, MANY if real else PRODUCTS)
+            ):
                 return function(tensor, other)
             left = self.value(tensor)
             right = other
             if isinstance(other, torch.Tensor) and other.is_cuda:
                 right = self.value(other) if self.small(other, PRODUCTS) else None
             if left is None and right is not None and tensor.numel() == 1 and self.unknown(tensor):
-                left = torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")  # an unknown scalar is assumed to be 0
-            elif not real and left is not None and right is None and other.numel() == 1 and not other.is_floating_point() and self.unknown(other):
+                # an unknown scalar is assumed to be 0
+                left = torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")
+            elif (
+                not real
+                and left is not None
+                and right is None
+                and other.numel() == 1
+                and not other.is_floating_point()
+                and self.unknown(other)
+            ):
                 right = torch.full(other.shape, int(divides), dtype=other.dtype, device="cpu")
             result = function(tensor, other)
             known = None
-            if left is not None and right is not None and self.plain(result) and self.small(result, PRODUCTS):
+            if (
+                left is not None
+                and right is not None
+                and self.plain(result)
+                and self.small(result, PRODUCTS)
+            ):
                 known = self.computed(function, left, right)
             if known is not None:
                 self.settle(tensor, left)
@@ -386,11 +721,18 @@ class Following(Known):
 
     def kinds(self, tensor):
         """Returns the maximum number of distinct values of a tensor whose values are unknown."""
-        of_type = 2 if tensor.dtype is self.torch.bool else 1 << 62 if tensor.is_floating_point() else 1 << (8 * tensor.element_size() - 1)
+        of_type = (
+            2
+            if tensor.dtype is self.torch.bool
+            else 1 << 62
+            if tensor.is_floating_point()
+            else 1 << (8 * tensor.element_size() - 1)
+        )
         return min(of_type, getattr(tensor, "_vramscope_classes", of_type))
 
     def unique(self, function):
         """Wraps torch.unique, whose output size comes from the GPU."""
+
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             torch = self.torch
@@ -400,11 +742,19 @@ class Following(Known):
                 return self.unique_along(function)(tensor, *args, **kwargs)
             value = self.peek(tensor)
             output, inverse, counts = function(tensor, *args, **kwargs)
-            if len(output) and tensor.dtype is not torch.bool:  # for booleans PyTorch computes the output differently
+            # for booleans PyTorch computes the output differently
+            if len(output) and tensor.dtype is not torch.bool:
                 return output, inverse, counts
             if value is None:
-                self.assume("numbers computed on the GPU are assumed to be distinct, as far as their data type has enough values")
-                value = (torch.arange(tensor.numel(), device="cpu") % self.kinds(tensor)).to(tensor.dtype).reshape(tensor.shape)
+                self.assume(
+                    "numbers computed on the GPU are assumed to be distinct, as far as their "
+                    "data type has enough values"
+                )
+                value = (
+                    (torch.arange(tensor.numel(), device="cpu") % self.kinds(tensor))
+                    .to(tensor.dtype)
+                    .reshape(tensor.shape)
+                )
             expected = function(value, *args, **kwargs)
             output = tensor.new_empty(len(expected[0]))
             if counts is not None and len(expected[2]):
@@ -417,8 +767,13 @@ class Following(Known):
         return wrapper
 
     def counted_on_gpu(self, tensor):
-        return (self.plain(tensor) and tensor.is_cuda and bool(tensor.numel()) and not self.compiling() and
-                not self.torch.cuda.is_current_stream_capturing())
+        return (
+            self.plain(tensor)
+            and tensor.is_cuda
+            and bool(tensor.numel())
+            and not self.compiling()
+            and not self.torch.cuda.is_current_stream_capturing()
+        )
 
     def distinct(self, most, function, *args, **kwargs):
         """Calls the function. During the call, the emulated GPU reports at most `most` distinct
@@ -432,6 +787,7 @@ class Following(Known):
     def unique_along(self, function):
         """Wraps torch.unique(dim=...). Always requests counts, because PyTorch then uses kernels
         for which the platform can count the distinct keys."""
+
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             if not self.counted_on_gpu(tensor):
@@ -453,17 +809,27 @@ class Following(Known):
 
     def coalesced(self, function):
         """Wraps coalesce() of a sparse tensor, such as the gradient of an embedding or a graph."""
+
         @functools.wraps(function)
         def wrapper(tensor):
-            if (not self.plain(tensor) or not tensor.is_cuda or tensor.layout is not self.torch.sparse_coo or self.compiling() or
-                    tensor.is_coalesced() or not tensor._nnz()):
+            if (
+                not self.plain(tensor)
+                or not tensor.is_cuda
+                or tensor.layout is not self.torch.sparse_coo
+                or self.compiling()
+                or tensor.is_coalesced()
+                or not tensor._nnz()
+            ):
                 return function(tensor)
             places = self.peek(tensor._indices())
             if places is not None:
                 most = places.unique(dim=1).size(1)
             else:
-                self.assume("if the positions in a sparse tensor were computed on the GPU, they are assumed to be distinct")
-                most = min(tensor._nnz(), math.prod(tensor.shape[:tensor.sparse_dim()]))
+                self.assume(
+                    "if the positions in a sparse tensor were computed on the GPU, they are "
+                    "assumed to be distinct"
+                )
+                most = min(tensor._nnz(), math.prod(tensor.shape[: tensor.sparse_dim()]))
             return self.distinct(most, function, tensor)
 
         return wrapper
@@ -471,6 +837,7 @@ class Following(Known):
     def scaled(self, function):
         """Wraps GradScaler's update. Gradients are assumed not to overflow, so the scale grows
         after each interval and never shrinks."""
+
         @functools.wraps(function)
         def wrapper(scale, tracker, found, growth, backoff, interval):
             before, steps = self.peek(scale), self.peek(tracker)
@@ -503,7 +870,12 @@ class Following(Known):
 
         @functools.wraps(function)
         def wrapper(tensors, other, *args, **kwargs):
-            if isinstance(other, self.torch.Tensor) and not args and not kwargs and self.small(tensors):
+            if (
+                isinstance(other, self.torch.Tensor)
+                and not args
+                and not kwargs
+                and self.small(tensors)
+            ):
                 return self.sum_in_place(function, tensors, other)
             if isinstance(tensors, self.torch.Tensor) and (tensors.numel() > 1 or args or kwargs):
                 return changed(tensors, other, *args, **kwargs)

@@ -1,10 +1,11 @@
-"""Uses PyTorch's public hooks to record what the program does: calls of modules, backward passes, optimizer steps,
-gradients set to zero, data loading, named ranges, and the tensors that autograd saves. Each writes a mark to the
-recorder.
+"""Uses PyTorch's public hooks to record what the program does: calls of modules, backward passes,
+optimizer steps, gradients set to zero, data loading, named ranges, and the tensors that autograd
+saves. Each writes a mark to the recorder.
 
-No hook allocates on the GPU, and none keeps a tensor longer than PyTorch would: a program's history is the same with
-and without them (tests/emulated). Garbage collections affect when tensors are freed, so a mark creates no object
-that the collector counts."""
+No hook allocates on the GPU, and none keeps a tensor longer than PyTorch would: a program's history
+is the same with and without them (tests/emulated). Garbage collections affect when tensors are
+freed, so a mark creates no object that the collector counts."""
+
 import functools
 import gc
 import itertools
@@ -24,7 +25,8 @@ class Calls(threading.local):
 
     def __init__(self):
         self.modules = []
-        self.ran = host.ENGINE  # the kind of code that the thread ran before the outermost module was called
+        # the kind of code that the thread ran before the outermost module was called
+        self.ran = host.ENGINE
 
 
 class Hooks:
@@ -151,19 +153,23 @@ class Hooks:
         if trains and not self.model_trains and module not in self.described and not self.tracing():
             watched = getattr(self.torch._C, "_is_torch_function_mode_enabled", None)
             if watched is not None and watched():
-                with self.torch._C.DisableTorchFunction():  # a mode of the program must not see these calls
+                # a mode of the program must not see these calls
+                with self.torch._C.DisableTorchFunction():
                     self.describe(module)
             else:
                 self.describe(module)
         # A module frozen by torch.jit.freeze has no attribute `training`.
-        self.recorder.mark("F", self.module_names[id(module)], int(trains), int(getattr(module, "training", False)))
+        self.recorder.mark(
+            "F", self.module_names[id(module)], int(trains), int(getattr(module, "training", False))
+        )
         self.recorder.native.tag_module(module, False)
         self.recorder.native.tag(INPUT, args)
 
     def describe(self, module):
         """Reports the program's model: the first called module that trains or, if none trains, the
         first called module with parameters."""
-        inner = getattr(module, "module", module)  # the module in DistributedDataParallel and similar
+        # the module in DistributedDataParallel and similar
+        inner = getattr(module, "module", module)
         if any(map(self.torch.nn.parameter.is_lazy, module.parameters())):
             return  # parameters of LazyLinear, which get a shape in the first call
         count = trainable = size = 0
@@ -174,14 +180,24 @@ class Hooks:
                 trainable += parameter.numel()
         self.described.add(module)
         before = self.process.about.get("model")
-        if before is not None and (trainable > 0, count > 0) <= (before["trainable"] > 0, before["parameters"] > 0):
+        if before is not None and (trainable > 0, count > 0) <= (
+            before["trainable"] > 0,
+            before["parameters"] > 0,
+        ):
             return
         self.model_trains = trainable > 0
-        self.process.about["model"] = {"name": type(inner).__name__, "parameters": count, "trainable": trainable, "bytes": size}
+        self.process.about["model"] = {
+            "name": type(inner).__name__,
+            "parameters": count,
+            "trainable": trainable,
+            "bytes": size,
+        }
         self.process.write()
 
     def applied(self, apply):
-        """Wraps Module._apply, which moves or converts a module, so that its new tensors are tagged before they are used."""
+        """Wraps Module._apply, which moves or converts a module, so that its new tensors are tagged
+        before they are used."""
+
         @functools.wraps(apply)
         def wrapper(module, *args, **kwargs):
             if not self.recorder.recording and not self.process.mine() or self.applying:
@@ -209,7 +225,9 @@ class Hooks:
                 self.recorder.native.tag_module(module, True)
 
     def tag_optimizer(self, optimizer):
-        parameters = [parameter for group in optimizer.param_groups for parameter in group["params"]]
+        parameters = [
+            parameter for group in optimizer.param_groups for parameter in group["params"]
+        ]
         self.recorder.native.tag(PARAMETER, parameters)
         self.recorder.native.tag_gradients(parameters)
 
@@ -235,10 +253,16 @@ class Hooks:
                 return run(*args, **kwargs)
             # Under a dispatch mode, the pass is only traced, for example by torch.compile. Such a
             # pass is not one of the program's own.
-            real = self.backward_depth == 0 and not self.optimizer_depth and not self.torch._C._len_torch_dispatch_stack()
+            real = (
+                self.backward_depth == 0
+                and not self.optimizer_depth
+                and not self.torch._C._len_torch_dispatch_stack()
+            )
             if real:
                 self.something_begins()
-                self.updates.backward_begins(args[0] if args else kwargs.get("tensors", kwargs.get("outputs")))
+                self.updates.backward_begins(
+                    args[0] if args else kwargs.get("tensors", kwargs.get("outputs"))
+                )
             self.backward_depth += 1
             if self.backward_depth == 1:
                 self.recorder.mark("B")
@@ -261,7 +285,8 @@ class Hooks:
                 return step(*args, **kwargs)
             optimizer = args[0]
             if (args[1] if len(args) > 1 else kwargs.get("closure")) is not None:
-                self.something_begins()  # the optimizer runs forward and backward within its step, as L-BFGS does
+                # the optimizer runs forward and backward within its step, as L-BFGS does
+                self.something_begins()
             elif self.optimizer_depth == 0 and self.backward_depth == 0:
                 self.missing_gradients.step_begins(optimizer)
             if self.optimizer_depth == 0:
@@ -277,9 +302,11 @@ class Hooks:
                 self.process.host.runs(ran)
                 self.optimizer_depth -= 1
                 self.updates.stepped(optimizer)
-                self.tag_state(optimizer)  # also of nested optimizers: ZeroRedundancyOptimizer has no state itself
+                # also of nested optimizers: ZeroRedundancyOptimizer has no state itself
+                self.tag_state(optimizer)
                 if self.optimizer_depth == 0:
-                    if self.steps < 2 and not self.backward_depth:  # in backward, this would run for every parameter
+                    # in backward, this would run for every parameter
+                    if self.steps < 2 and not self.backward_depth:
                         self.tag_what_is_kept()
                     self.recorder.mark("o")
                     self.step_ends()
@@ -297,6 +324,7 @@ class Hooks:
 
     def cleared(self, zero_grad):
         """Wraps zero_grad() of optimizers."""
+
         @functools.wraps(zero_grad)
         def wrapper(*args, **kwargs):
             if self.recorder.recording:
@@ -323,8 +351,14 @@ class Hooks:
 
 def install(process):
     hooks = Hooks(process)
-    for what, install_one in (("calls of modules", _modules), ("backward passes", _backward), ("optimizer steps", _optimizers),
-                              ("loading of data and state dicts", _loading), ("communication between ranks", _communication), ("named ranges", _ranges)):
+    for what, install_one in (
+        ("calls of modules", _modules),
+        ("backward passes", _backward),
+        ("optimizer steps", _optimizers),
+        ("loading of data and state dicts", _loading),
+        ("communication between ranks", _communication),
+        ("named ranges", _ranges),
+    ):
         process.part("not recorded: " + what, install_one, process.torch, hooks)
     return hooks
 
@@ -332,7 +366,9 @@ def install(process):
 def _modules(torch, hooks):
     module = torch.nn.modules.module
     # torch.compile warns about global hooks, but the program did not install these hooks.
-    warnings.filterwarnings("ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks")
+    warnings.filterwarnings(
+        "ignore", message=r"Using `torch\.compile\(module\)` when there are global hooks"
+    )
     module.register_module_forward_pre_hook(hooks.module_begins)
     try:
         module.register_module_forward_hook(hooks.module_ends, always_call=True)
@@ -382,8 +418,13 @@ def _optimizers(torch, hooks):
 def _loading(torch, hooks):
     for owner in (torch.nn.Module, torch.optim.Optimizer):
         owner.load_state_dict = hooks.scope(owner.load_state_dict, "L", "l")
-    imports.after(hooks.process, "transformers.generation.utils", lambda utils: setattr(
-        utils.GenerationMixin, "generate", hooks.scope(utils.GenerationMixin.generate, "P", "p")))
+    imports.after(
+        hooks.process,
+        "transformers.generation.utils",
+        lambda utils: setattr(
+            utils.GenerationMixin, "generate", hooks.scope(utils.GenerationMixin.generate, "P", "p")
+        ),
+    )
     from torch.utils.data import dataloader
 
     iterator = dataloader._BaseDataLoaderIter
@@ -425,7 +466,9 @@ def checkpoints(process, hooks):
 
 
 def _communication(torch, hooks):
-    """Tags buffers that ranks exchange: DistributedDataParallel's buckets, tensors that FSDP gathers."""
+    """Tags buffers that ranks exchange: DistributedDataParallel's buckets, tensors that FSDP
+    gathers."""
+
     def made(owner, name):
         if hasattr(owner, name):
             setattr(owner, name, hooks.scope(getattr(owner, name), "C", "c", COMMUNICATION))
@@ -434,5 +477,8 @@ def _communication(torch, hooks):
         return
     made(torch.nn.parallel.DistributedDataParallel, "_ddp_init_helper")
     made(torch.distributed.Reducer, "_rebuild_buckets")
-    imports.after(hooks.process, "torch.distributed.fsdp._fully_shard._fsdp_param_group", lambda module: [
-        made(module, name) for name in ("foreach_all_gather", "foreach_reduce")])
+    imports.after(
+        hooks.process,
+        "torch.distributed.fsdp._fully_shard._fsdp_param_group",
+        lambda module: [made(module, name) for name in ("foreach_all_gather", "foreach_reduce")],
+    )

@@ -1,5 +1,7 @@
-"""Reports to the platform which kind of code the host runs. The platform does not measure the host's time. It adds the
-time that code of this kind took in a recording (emulated/core/host_work.h). On a real GPU nothing is reported."""
+"""Reports to the platform which kind of code the host runs. The platform does not measure the
+host's time. It adds the time that code of this kind took in a recording
+(emulated/core/host_work.h). On a real GPU nothing is reported."""
+
 import ctypes
 import os
 
@@ -47,7 +49,11 @@ class Platform:
         self.first_step = function("first_optimizer_step", None)
 
     def optimizer_step(self, optimizer, first):
-        self.step(trained(optimizer), sum(len(state) for state in optimizer.state.values() if isinstance(state, dict)), first)
+        self.step(
+            trained(optimizer),
+            sum(len(state) for state in optimizer.state.values() if isinstance(state, dict)),
+            first,
+        )
 
     def gradients_cleared(self, optimizer):
         self.cleared(trained(optimizer))
@@ -73,11 +79,12 @@ class Loop(Platform):
 def trained(optimizer):
     """Returns the number of trained parameters. Does not read their gradients, because reading them
     creates Python objects."""
-    return sum(parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"])
+    return sum(
+        parameter.requires_grad for group in optimizer.param_groups for parameter in group["params"]
+    )
 
 
 def install(process):
     host = Loop if os.environ.get("VRAMSCOPE_HOST") == "loop" else Platform
     process.host = host(process.settings.emulated)
     process.host.runs(PYTHON)
-

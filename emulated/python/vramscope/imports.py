@@ -1,4 +1,5 @@
 """Calls functions when a module has been imported, now or later."""
+
 import importlib.util
 import sys
 
@@ -38,7 +39,9 @@ _finder = _Finder()
 def _call(process, name, call, module):
     """Runs a hook within an import of the program. A hook that does not fit this version of a
     library must not make the import fail."""
-    process.part("%s is used without vramscope's hook" % name, call, module, of=name.partition(".")[0])
+    process.part(
+        "%s is used without vramscope's hook" % name, call, module, of=name.partition(".")[0]
+    )
 
 
 def after(process, name, call):

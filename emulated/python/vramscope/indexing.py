@@ -1,8 +1,10 @@
 """Replaces torch.Tensor.__getitem__.
 
-In C code, a class whose __getitem__ is written in Python counts as a sequence. PyTorch's torch.Tensor does not. If it
-did, torch.tensor([a, b]) would query the length of zero-dimensional tensors. So after the replacement, the slot that
-makes the class a sequence is cleared, also in subclasses."""
+In C code, a class whose __getitem__ is written in Python counts as a sequence. PyTorch's
+torch.Tensor does not. If it did, torch.tensor([a, b]) would query the length of zero-dimensional
+tensors. So after the replacement, the slot that makes the class a sequence is cleared, also in
+subclasses."""
+
 import ctypes
 import sys
 import sysconfig
@@ -14,7 +16,8 @@ _is_sequence.argtypes, _is_sequence.restype = [ctypes.py_object], ctypes.c_int
 
 
 def _item_slot(kind):
-    methods = ctypes.c_void_p.from_address(id(kind) + 13 * _POINTER).value  # PyTypeObject's tp_as_sequence
+    # PyTypeObject's tp_as_sequence
+    methods = ctypes.c_void_p.from_address(id(kind) + 13 * _POINTER).value
     return ctypes.c_void_p.from_address(methods + 3 * _POINTER)  # its sq_item
 
 

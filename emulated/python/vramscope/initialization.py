@@ -1,6 +1,7 @@
-"""Leaves parameters without initial values. The emulated GPU computes nothing with them, and filling 8 billion of them
-on the CPU would take minutes and all of the host's memory. Initialization on the GPU is unchanged, because its
-allocations count."""
+"""Leaves parameters without initial values. The emulated GPU computes nothing with them, and
+filling 8 billion of them on the CPU would take minutes and all of the host's memory. Initialization
+on the GPU is unchanged, because its allocations count."""
+
 import functools
 import glob
 import json
@@ -13,8 +14,22 @@ from vramscope import imports, writes
 
 SMALL = 1 << 16  # smaller tensors are filled
 
-_INIT = ("uniform_", "normal_", "trunc_normal_", "constant_", "ones_", "zeros_", "eye_", "dirac_", "xavier_uniform_",
-         "xavier_normal_", "kaiming_uniform_", "kaiming_normal_", "orthogonal_", "sparse_")
+_INIT = (
+    "uniform_",
+    "normal_",
+    "trunc_normal_",
+    "constant_",
+    "ones_",
+    "zeros_",
+    "eye_",
+    "dirac_",
+    "xavier_uniform_",
+    "xavier_normal_",
+    "kaiming_uniform_",
+    "kaiming_normal_",
+    "orthogonal_",
+    "sparse_",
+)
 
 
 def _skip(function, process):
@@ -36,9 +51,14 @@ def _skip(function, process):
 def _converted(function, torch, dtype_of):
     """Wraps half(), to() and similar methods for tensors without initial values. Their pages stay
     unwritten, so that 400 GB of weights use no host memory."""
+
     @functools.wraps(function)
     def wrapper(tensor, *args, **kwargs):
-        if "_vramscope_unfilled" in getattr(tensor, "__dict__", {}) and tensor.device.type == "cpu" and not torch.is_grad_enabled():
+        if (
+            "_vramscope_unfilled" in getattr(tensor, "__dict__", {})
+            and tensor.device.type == "cpu"
+            and not torch.is_grad_enabled()
+        ):
             dtype = dtype_of(*args, **kwargs)
             if dtype is not None and dtype is not tensor.dtype:
                 tensor = torch.empty_like(tensor, dtype=dtype, device="cpu")
@@ -50,28 +70,49 @@ def _converted(function, torch, dtype_of):
 
 def _converting(torch):
     kind = torch.Tensor
-    for name, dtype in (("half", "float16"), ("bfloat16", "bfloat16"), ("float", "float32"), ("double", "float64")):
+    for name, dtype in (
+        ("half", "float16"),
+        ("bfloat16", "bfloat16"),
+        ("float", "float32"),
+        ("double", "float64"),
+    ):
         if hasattr(kind, name):
-            setattr(kind, name, _converted(getattr(kind, name), torch, lambda *args, dtype=dtype, **kwargs: getattr(torch, dtype)))
+            setattr(
+                kind,
+                name,
+                _converted(
+                    getattr(kind, name),
+                    torch,
+                    lambda *args, dtype=dtype, **kwargs: getattr(torch, dtype),
+                ),
+            )
 
     def asked(*args, **kwargs):
         if args and isinstance(args[0], kind):
             return args[0].dtype
-        return torch._C._nn._parse_to(*args, **{key: value for key, value in kwargs.items() if key != "copy"})[1]
+        return torch._C._nn._parse_to(
+            *args, **{key: value for key, value in kwargs.items() if key != "copy"}
+        )[1]
 
     kind.to = _converted(kind.to, torch, asked)
 
 
 def install(process):
     torch = process.torch
-    process.assume("parameters on the CPU are not filled with initial values, so results that depend on their values may differ", "--skip-init")
+    process.assume(
+        "parameters on the CPU are not filled with initial values, so results that depend on "
+        "their values may differ",
+        "--skip-init",
+    )
     for name in _INIT:
         if hasattr(torch.nn.init, name):
             setattr(torch.nn.init, name, _skip(getattr(torch.nn.init, name), process))
     for name in ("normal_", "uniform_"):
         setattr(torch.Tensor, name, _skip(getattr(torch.Tensor, name), process))
     _converting(torch)
-    imports.after(process, "transformers.modeling_utils", functools.partial(_without_checkpoint, process))
+    imports.after(
+        process, "transformers.modeling_utils", functools.partial(_without_checkpoint, process)
+    )
     _without_downloads(process)
     imports.after(process, "timm.models._builder", functools.partial(_without_timms, process))
 
@@ -100,7 +141,9 @@ def _without_downloads(process):
     @functools.wraps(fetch)
     def load_state_dict_from_url(url, model_dir=None, *args, **kwargs):
         name = kwargs.get("file_name") or os.path.basename(urllib.parse.urlparse(url).path)
-        if os.path.exists(os.path.join(model_dir or os.path.join(hub.get_dir(), "checkpoints"), name)):
+        if os.path.exists(
+            os.path.join(model_dir or os.path.join(hub.get_dir(), "checkpoints"), name)
+        ):
             return fetch(url, model_dir, *args, **kwargs)
         process.assume("weights are not downloaded: parameters keep their initial values", url)
         absent.append(url)
@@ -120,30 +163,56 @@ def _without_timms(process, builder):
 
     @functools.wraps(load)
     def load_pretrained(model, pretrained_cfg=None, *args, **kwargs):
-        process.assume("weights are not downloaded: parameters keep their initial values", "timm: %s" % type(model).__name__)
+        process.assume(
+            "weights are not downloaded: parameters keep their initial values",
+            "timm: %s" % type(model).__name__,
+        )
 
     builder.load_pretrained = load_pretrained
 
 
-_WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
+_WEIGHTS = (
+    "model.safetensors",
+    "model.safetensors.index.json",
+    "pytorch_model.bin",
+    "pytorch_model.bin.index.json",
+)
 
 
 def _at_the_hub(cls, name, kwargs):
     """Returns the configuration of a model whose weights would be downloaded from the Hub, or None
     if the weights are on this computer or if the Hub does not know the name."""
-    if os.path.exists(name) or any(kwargs.get(key) for key in ("gguf_file", "from_tf", "from_flax", "state_dict", "variant")):
+    if os.path.exists(name) or any(
+        kwargs.get(key) for key in ("gguf_file", "from_tf", "from_flax", "state_dict", "variant")
+    ):
         return None
     try:
         import huggingface_hub
 
-        where = {key: kwargs[key] for key in ("cache_dir", "revision") if kwargs.get(key) is not None}
+        where = {
+            key: kwargs[key] for key in ("cache_dir", "revision") if kwargs.get(key) is not None
+        }
         subfolder = kwargs.get("subfolder") or ""
-        if any(isinstance(huggingface_hub.try_to_load_from_cache(name, os.path.join(subfolder, file), **where), str) for file in _WEIGHTS):
+        if any(
+            isinstance(
+                huggingface_hub.try_to_load_from_cache(
+                    name, os.path.join(subfolder, file), **where
+                ),
+                str,
+            )
+            for file in _WEIGHTS
+        ):
             return None
         config = kwargs.get("config")
         if not hasattr(config, "model_type"):
-            more = {key: kwargs[key] for key in ("token", "subfolder", "local_files_only") if kwargs.get(key) is not None}
-            config = _with_attributes(cls.config_class.from_pretrained(config or name, **where, **more), kwargs)
+            more = {
+                key: kwargs[key]
+                for key in ("token", "subfolder", "local_files_only")
+                if kwargs.get(key) is not None
+            }
+            config = _with_attributes(
+                cls.config_class.from_pretrained(config or name, **where, **more), kwargs
+            )
     except Exception:  # the library raises its own error for the same problem
         return None
     return None if getattr(config, "quantization_config", None) is not None else config
@@ -151,7 +220,16 @@ def _at_the_hub(cls, name, kwargs):
 
 # With these arguments, transformers' own loader must build the model. It then reads a checkpoint of
 # sparse files.
-_LOADERS = ("quantization_config", "device_map", "max_memory", "offload_folder", "tp_plan", "tp_size", "device_mesh", "distributed_config")
+_LOADERS = (
+    "quantization_config",
+    "device_map",
+    "max_memory",
+    "offload_folder",
+    "tp_plan",
+    "tp_size",
+    "device_mesh",
+    "distributed_config",
+)
 _NO_ATTRIBUTES = ("config", "dtype", "torch_dtype", "name_or_path", *_LOADERS)
 
 
@@ -180,14 +258,23 @@ def _without_checkpoint(process, modeling):
         folder = os.fspath(name) if name is not None else ""
         if folder and os.path.isdir(folder) and kwargs.get("subfolder"):
             folder = os.path.join(folder, kwargs["subfolder"])
-        weights = any(glob.glob(os.path.join(glob.escape(folder), pattern)) for pattern in ("*.safetensors", "*.bin", "*.index.json"))
+        weights = any(
+            glob.glob(os.path.join(glob.escape(folder), pattern))
+            for pattern in ("*.safetensors", "*.bin", "*.index.json")
+        )
         if folder and not args and (found := _at_the_hub(cls, folder, kwargs)) is not None:
             kwargs["config"] = found
-            process.assume("weights are not downloaded from the Hub: the model is built from its config.json", folder)
+            process.assume(
+                "weights are not downloaded from the Hub: the model is built from its config.json",
+                folder,
+            )
         elif not os.path.isfile(os.path.join(folder, "config.json")) or weights or args:
             return load(cls, name, *args, **kwargs)
         else:
-            process.assume("no weights were found: the model is built from its config.json", os.path.join(folder, "config.json"))
+            process.assume(
+                "no weights were found: the model is built from its config.json",
+                os.path.join(folder, "config.json"),
+            )
         config = kwargs.get("config") or folder
         if not hasattr(config, "model_type"):
             config = _with_attributes(cls.config_class.from_pretrained(config), kwargs)
@@ -197,7 +284,9 @@ def _without_checkpoint(process, modeling):
         if isinstance(dtype, str):
             dtype = getattr(torch, dtype)
         if process.settings.emulated and any(kwargs.get(name) is not None for name in _LOADERS):
-            return _load_empty(process, functools.partial(load, cls), cls, config, folder, dtype, kwargs)
+            return _load_empty(
+                process, functools.partial(load, cls), cls, config, folder, dtype, kwargs
+            )
         more = {"torch_dtype": dtype or torch.float32}
         if kwargs.get("attn_implementation"):
             more["attn_implementation"] = kwargs["attn_implementation"]
@@ -205,7 +294,8 @@ def _without_checkpoint(process, modeling):
             config._experts_implementation = kwargs["experts_implementation"]
         model = cls._from_config(config, **more)
         model.eval()
-        model.name_or_path = model.config._name_or_path = folder  # a trainer creates another model from that name
+        # a trainer creates another model from that name
+        model.name_or_path = model.config._name_or_path = folder
         return (model, {}) if kwargs.get("output_loading_info") else model
 
     model_class.from_pretrained = classmethod(from_pretrained)
@@ -237,7 +327,13 @@ def _shard_size(config):
         version = tuple(int(part) for part in str(config.transformers_version).split(".")[:2])
     except (AttributeError, ValueError):
         version = (4, 35)
-    size = 10_000_000_000 if version < (4, 35) else 5_000_000_000 if version < (5, 0) else 50_000_000_000
+    size = (
+        10_000_000_000
+        if version < (4, 35)
+        else 5_000_000_000
+        if version < (5, 0)
+        else 50_000_000_000
+    )
     return min(size, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2)
 
 
@@ -251,7 +347,10 @@ def _as_published(model, tensors):
 
 def write_sparse(torch, folder, model, shard_size, name="model"):
     shards, size, seen = [[]], 0, set()
-    shared = {id(parameter): key for key, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))}
+    shared = {
+        id(parameter): key
+        for key, parameter in reversed(list(model.named_parameters(remove_duplicate=False)))
+    }
     tensors = {}
     for key, tensor in model.state_dict(keep_vars=True).items():
         if shared.get(id(tensor), key) in seen:
@@ -263,10 +362,29 @@ def write_sparse(torch, folder, model, shard_size, name="model"):
         if size and size + more > shard_size:
             shards.append([])
             size = 0
-        shards[-1].append((key, writes.SAFETENSORS[str(tensor.dtype)[len("torch."):]], list(tensor.shape), more, None))
+        shards[-1].append(
+            (
+                key,
+                writes.SAFETENSORS[str(tensor.dtype)[len("torch.") :]],
+                list(tensor.shape),
+                more,
+                None,
+            )
+        )
         size += more
-    files = ["%s-%05d-of-%05d.safetensors" % (name, number, len(shards)) for number in range(1, len(shards) + 1)]
+    files = [
+        "%s-%05d-of-%05d.safetensors" % (name, number, len(shards))
+        for number in range(1, len(shards) + 1)
+    ]
     for file_name, shard in zip(files, shards):
         writes.sparse_safetensors(os.path.join(folder, file_name), shard, {"format": "pt"})
     with open(os.path.join(folder, name + ".safetensors.index.json"), "w") as file:
-        json.dump({"metadata": {}, "weight_map": {key: file_name for file_name, shard in zip(files, shards) for key, *_ in shard}}, file)
+        json.dump(
+            {
+                "metadata": {},
+                "weight_map": {
+                    key: file_name for file_name, shard in zip(files, shards) for key, *_ in shard
+                },
+            },
+            file,
+        )

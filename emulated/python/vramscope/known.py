@@ -1,6 +1,7 @@
-"""Stores the values of small integer and boolean tensors on the emulated GPU: those that the host wrote, those that
-were also computed on the CPU, and the assumed results of conditions. Bytes are read in place, because a copy to the
-host would wait for the GPU."""
+"""Stores the values of small integer and boolean tensors on the emulated GPU: those that the host
+wrote, those that were also computed on the CPU, and the assumed results of conditions. Bytes are
+read in place, because a copy to the host would wait for the GPU."""
+
 import ctypes
 import os
 import sys
@@ -8,9 +9,14 @@ import weakref
 
 from vramscope import aliases
 
-SMALL = 1 << 24  # size limit in bytes of integer and boolean tensors with known values: batches, masks of weights
-MANY = 1 << 14  # maximum number of elements of other tensors with known values, and of tensors that kernels have read
-FEW = 64  # maximum number of elements of tensors whose values are also written to emulated memory: sizes, lengths, offsets
+# size limit in bytes of integer and boolean tensors with known values: batches, masks of weights
+SMALL = 1 << 24
+# maximum number of elements of other tensors with known values, and of tensors that kernels have
+# read
+MANY = 1 << 14
+# maximum number of elements of tensors whose values are also written to emulated memory: sizes,
+# lengths, offsets
+FEW = 64
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _LIBRARIES = (os.sep + "torch" + os.sep, os.sep + "triton" + os.sep)
@@ -22,7 +28,11 @@ def place():
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(_HERE) and not any(part in name for part in _LIBRARIES) and not name.startswith("<"):
+        if (
+            not name.startswith(_HERE)
+            and not any(part in name for part in _LIBRARIES)
+            and not name.startswith("<")
+        ):
             return "%s:%d" % (name, frame.f_lineno)
         frame = frame.f_back
     return ""
@@ -60,7 +70,10 @@ def traces(torch):
 def proxies(torch):
     """Returns a function that tells whether make_fx records every operator."""
     keys = getattr(torch._C, "_TorchDispatchModeKey", None)
-    depth, mode = getattr(torch._C, "_len_torch_dispatch_stack", None), getattr(torch._C, "_get_dispatch_mode", None)
+    depth, mode = (
+        getattr(torch._C, "_len_torch_dispatch_stack", None),
+        getattr(torch._C, "_get_dispatch_mode", None),
+    )
     if keys is None or depth is None or mode is None:
         return lambda: False
     return lambda: depth() and mode(keys.PROXY) is not None
@@ -82,7 +95,10 @@ class Known:
         self.known = library.vramscope_emulated_is_known
         self.known.argtypes, self.known.restype = [ctypes.c_uint64, ctypes.c_uint64], ctypes.c_int
         self.stay = library.vramscope_emulated_keep
-        self.stay.argtypes, self.stay.restype = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int], None
+        self.stay.argtypes, self.stay.restype = (
+            [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_int],
+            None,
+        )
         self.compiling = compiles(self.torch)
         functorch = getattr(self.torch._C, "_functorch", None)
         # Returns None outside of vmap and similar transformations.
@@ -96,8 +112,11 @@ class Known:
         known = self.kinds_of_tensors.get(kind)
         if known is None:
             torch = self.torch
-            known = self.kinds_of_tensors[kind] = (issubclass(kind, torch.Tensor) and not issubclass(kind, (torch.nn.Parameter, *self.uninitialized)) and
-                                                   kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl)
+            known = self.kinds_of_tensors[kind] = (
+                issubclass(kind, torch.Tensor)
+                and not issubclass(kind, (torch.nn.Parameter, *self.uninitialized))
+                and kind.__torch_dispatch__ is torch._C._disabled_torch_dispatch_impl
+            )
         return known
 
     def assume(self, what):
@@ -109,7 +128,10 @@ class Known:
         for name in names:
             function = getattr(owner, name, None)
             if function is None:
-                self.process.lacks("values that the program reads back through this function may be 0", "%s.%s" % (owner.__name__, name))
+                self.process.lacks(
+                    "values that the program reads back through this function may be 0",
+                    "%s.%s" % (owner.__name__, name),
+                )
             else:
                 setattr(owner, name, wrap(function, *more))
 
@@ -161,7 +183,11 @@ class Known:
         said = getattr(tensor, "__dict__", {})
         self.check(tensor, said)
         value = said.get("_vramscope_value")
-        if value is not None and said["_vramscope_version"] == version(tensor) and value.shape == tensor.shape:
+        if (
+            value is not None
+            and said["_vramscope_version"] == version(tensor)
+            and value.shape == tensor.shape
+        ):
             return value
         return self.kept_elsewhere(tensor, said)
 
@@ -172,13 +198,25 @@ class Known:
         if source is not None:
             return self.kept(source)
         base = getattr(tensor, "_base", None)
-        if base is None or "_vramscope_value" not in getattr(base, "__dict__", ()) or not tensor.is_cuda:
+        if (
+            base is None
+            or "_vramscope_value" not in getattr(base, "__dict__", ())
+            or not tensor.is_cuda
+        ):
             return None
         whole = self.kept(base)
-        if whole is None or base.dtype is not tensor.dtype or base.is_complex() or not base.is_contiguous() or not tensor.numel():
+        if (
+            whole is None
+            or base.dtype is not tensor.dtype
+            or base.is_complex()
+            or not base.is_contiguous()
+            or not tensor.numel()
+        ):
             return None
         offset = tensor.storage_offset() - base.storage_offset()
-        return self.keep(tensor, whole.contiguous().as_strided(tensor.shape, tensor.stride(), offset).clone())
+        return self.keep(
+            tensor, whole.contiguous().as_strided(tensor.shape, tensor.stride(), offset).clone()
+        )
 
     def check(self, tensor, said):
         """Drops attributes that are no longer true of the tensor."""
@@ -196,8 +234,15 @@ class Known:
                 self.release(tensor)
 
     def expose(self, tensor):
-        """Writes the known values of a tensor into emulated memory. Call before a part of the tensor changes."""
-        if tensor is not None and self.plain(tensor) and 0 < tensor.numel() <= FEW and tensor.is_contiguous() and not tensor.is_floating_point():
+        """Writes the known values of a tensor into emulated memory. Call before a part of the
+        tensor changes."""
+        if (
+            tensor is not None
+            and self.plain(tensor)
+            and 0 < tensor.numel() <= FEW
+            and tensor.is_contiguous()
+            and not tensor.is_floating_point()
+        ):
             value = self.kept(tensor)
             if value is not None:
                 self.put(tensor, value.contiguous())
@@ -234,7 +279,9 @@ class Known:
         value = self.kept(tensor)
         if value is not None or tensor.layout is not torch.strided:
             return value
-        span = (sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1) * tensor.element_size()
+        span = (
+            sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride())) + 1
+        ) * tensor.element_size()
         if not 0 < span <= SMALL or not self.readable(tensor, span):
             return None
         data = bytearray(ctypes.string_at(tensor.data_ptr(), span))
@@ -249,7 +296,8 @@ class Known:
                 self.put(tensor, value.contiguous())
 
     def say(self, tensor, truth):
-        """Sets the result that is assumed if the program branches on the tensor. It is valid until the tensor is written to."""
+        """Sets the result that is assumed if the program branches on the tensor. It is valid until
+        the tensor is written to."""
         tensor._vramscope_truth = truth
         tensor._vramscope_said = version(tensor)
 
@@ -272,7 +320,9 @@ class Known:
         self.check(tensor, tensor.__dict__)
         if torch.cuda.is_current_stream_capturing() or not self.readable(tensor, size):
             return None
-        return torch.frombuffer(bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype).reshape(tensor.shape)
+        return torch.frombuffer(
+            bytearray(ctypes.string_at(tensor.data_ptr(), size)), dtype=tensor.dtype
+        ).reshape(tensor.shape)
 
     def put(self, tensor, number):
         """Writes the value into emulated memory. While the tensor exists, kernels do not make the

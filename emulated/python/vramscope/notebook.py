@@ -1,4 +1,5 @@
 """The notebook magic `%%vramscope`, loaded by %load_ext vramscope."""
+
 import html
 import os
 import shlex
@@ -9,13 +10,15 @@ from typing import Any, List, Optional
 from vramscope import program
 from vramscope.result import Check, Result
 
-_USAGE = """%%vramscope [--plan | --record] [--device NAME] [--steps N] [--budget 24GiB] [--with CELLS] [-o F.trace]
+_USAGE = """%%vramscope [--plan | --record] [--device NAME] [--steps N] [--budget 24GiB]
+            [--with CELLS] [-o F.trace]
 
 Runs the cell's training and shows its GPU memory over time, and what the peak consists of.
 
 --record     in this kernel, on its GPU (the default if there is a GPU)
---plan       on an emulated GPU (the default without a GPU), in a separate process that runs only this cell and the cells named by --with;
-             it is ended after --steps optimizer steps (default 2; 0: it runs to its end)
+--plan       on an emulated GPU (the default without a GPU), in a separate process that runs
+             only this cell and the cells named by --with; it is ended after --steps optimizer
+             steps (default 2; 0: it runs to its end)
 --with       cells to run first, by their numbers (3 for In[3]): 1-4,7; or all
 --budget     shows whether the training fits this much GPU memory
 -o           writes the trace to this file, which must not exist
@@ -95,7 +98,11 @@ def _cell(shell: Any, line: str, cell: str) -> Optional[Result]:
 def _record(shell: Any, options: Any, cell: str) -> Result:
     for name in ("device", "steps", "cells"):
         if getattr(options, name):
-            raise program.VramscopeError("--%s needs --plan: a recording runs in this kernel" % ("with" if name == "cells" else name), program.USAGE)
+            raise program.VramscopeError(
+                "--%s needs --plan: a recording runs in this kernel"
+                % ("with" if name == "cells" else name),
+                program.USAGE,
+            )
     from vramscope.recording import record
 
     with record(options.output) as recording:
@@ -115,11 +122,20 @@ def _plan(shell: Any, options: Any, cell: str) -> Result:
         with open(script, "w", encoding="utf-8") as file:
             file.write("import sys\nsys.path.insert(0, %r)\n%s\n" % (os.getcwd(), "\n".join(parts)))
         try:
-            return plan([sys.executable, script], device=options.device, steps=options.steps, output=options.output, tell=True)
+            return plan(
+                [sys.executable, script],
+                device=options.device,
+                steps=options.steps,
+                output=options.output,
+                tell=True,
+            )
         except program.VramscopeError as error:
             if not options.cells:
-                raise program.VramscopeError("%s\nThe cell runs in a separate process: --with 1-4,7 (or --with all) runs earlier cells first"
-                                             % error, error.status) from None
+                raise program.VramscopeError(
+                    "%s\nThe cell runs in a separate process: --with 1-4,7 (or --with all) runs "
+                    "earlier cells first" % error,
+                    error.status,
+                ) from None
             raise
 
 
@@ -137,11 +153,17 @@ def _cells(shell: Any, text: str) -> List[str]:
                 first, _, last = part.partition("-")
                 numbers += range(int(first), int(last or first) + 1)
         except ValueError:
-            raise program.VramscopeError("--with: '%s' does not name cells; write 1-4,7 or all" % text, program.USAGE) from None
+            raise program.VramscopeError(
+                "--with: '%s' does not name cells; write 1-4,7 or all" % text, program.USAGE
+            ) from None
     for number in numbers:
         if not 0 < number < len(before):
             raise program.VramscopeError("--with: there is no In[%d] yet" % number, program.USAGE)
-    return [before[number] for number in numbers if not before[number].lstrip().startswith(("%%vramscope", "%load_ext"))]
+    return [
+        before[number]
+        for number in numbers
+        if not before[number].lstrip().startswith(("%%vramscope", "%load_ext"))
+    ]
 
 
 def _plain(shell: Any, cell: str) -> str:

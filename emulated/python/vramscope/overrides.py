@@ -1,6 +1,8 @@
-"""Lets programs override and pickle replaced functions. PyTorch passes a function to the __torch_function__ of a class or mode
-of the program. This __torch_function__ may compare the function by identity: `func is torch.cat`. PyTorch's C++ code would
-pass the original function, but torch.cat is now a replacement, so the comparison would be false."""
+"""Lets programs override and pickle replaced functions. PyTorch passes a function to the
+__torch_function__ of a class or mode of the program. This __torch_function__ may compare the
+function by identity: `func is torch.cat`. PyTorch's C++ code would pass the original function, but
+torch.cat is now a replacement, so the comparison would be false."""
+
 import functools
 import inspect
 import operator
@@ -11,12 +13,23 @@ import types
 from vramscope import imports, indexing
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-# Collections of functions that `import torch` fills. PyTorch looks up in them the function that a __torch_function__ gets or that a traced
+# Collections of functions that `import torch` fills. PyTorch looks up in them the function that a
+# __torch_function__ gets or that a traced
 # program calls.
-_TABLES = {"torch.nn.parameter": ("UninitializedTensorMixin._allowed_methods",), "torch._prims_common": ("torch_function_passthrough",),
-           "torch._library.utils": ("_RANDOM_FUNCTIONS",), "torch.fx.operator_schemas": ("_manual_overrides",),
-           "torch.ao.quantization.utils": ("func_list", "method_list"), "torch.ao.quantization.qconfig_mapping": ("_FIXED_QPARAMS_OP_TO_OBSERVER",),
-           "torch.masked.maskedtensor.reductions": ("TORCH_REDUCE_MAP", "TENSOR_REDUCE_MAP", "TORCH_REDUCE_FNS", "TENSOR_REDUCE_FNS")}
+_TABLES = {
+    "torch.nn.parameter": ("UninitializedTensorMixin._allowed_methods",),
+    "torch._prims_common": ("torch_function_passthrough",),
+    "torch._library.utils": ("_RANDOM_FUNCTIONS",),
+    "torch.fx.operator_schemas": ("_manual_overrides",),
+    "torch.ao.quantization.utils": ("func_list", "method_list"),
+    "torch.ao.quantization.qconfig_mapping": ("_FIXED_QPARAMS_OP_TO_OBSERVER",),
+    "torch.masked.maskedtensor.reductions": (
+        "TORCH_REDUCE_MAP",
+        "TENSOR_REDUCE_MAP",
+        "TORCH_REDUCE_FNS",
+        "TENSOR_REDUCE_FNS",
+    ),
+}
 
 
 class Builtin:
@@ -24,6 +37,7 @@ class Builtin:
     when it is an attribute of a class, and it can be a member of an Enum. The __torch_function__ of
     a class or mode gets this replacement as `func`, because the replacement is torch's
     attribute."""
+
     __text_signature__ = None
 
     def __init__(self, torch, function, original):
@@ -76,14 +90,20 @@ def _method(torch, function, original):
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
-        return (original if _is_overridden(overridden, (*args, *kwargs.values()) if kwargs else args) else function)(*args, **kwargs)
+        return (
+            original
+            if _is_overridden(overridden, (*args, *kwargs.values()) if kwargs else args)
+            else function
+        )(*args, **kwargs)
 
     return wrapper
 
 
 def _is_overridden(overridden, values):
     if overridden(*values):
-        return not any(isinstance(value, type) for value in values) or overridden(*[value for value in values if not isinstance(value, type)])
+        return not any(isinstance(value, type) for value in values) or overridden(
+            *[value for value in values if not isinstance(value, type)]
+        )
     for value in values:
         if type(value) in (list, tuple) and overridden(*value):
             return True
@@ -99,7 +119,9 @@ def _original(function):
 
 def _each(values):
     """Returns the values, with each list replaced by its elements."""
-    return [part for value in values for part in (value if type(value) in (list, tuple) else (value,))]
+    return [
+        part for value in values for part in (value if type(value) in (list, tuple) else (value,))
+    ]
 
 
 def _rename(function, name):
@@ -112,6 +134,7 @@ def constructors(torch):
     The first call fills the cache."""
     try:
         from torch.utils import _device
+
         return _device._device_constructors()
     except (ImportError, AttributeError):  # before PyTorch 2.0
         return set()
@@ -126,7 +149,11 @@ def replace(torch, owner, name, function):
         if owner is torch:
             _rename(function, name)
         else:
-            setattr(operator.attrgetter(original.__module__.partition(".")[2])(torch), original.__name__, function)
+            setattr(
+                operator.attrgetter(original.__module__.partition(".")[2])(torch),
+                original.__name__,
+                function,
+            )
     else:
         function = _overridable(torch, function)
         _rename(function, name)
@@ -168,7 +195,8 @@ def install(process, originals):
 
 
 def _add_to_table(module, name, replaced):
-    """Adds replacements to a collection that contains the original functions, if this version of torch has it."""
+    """Adds replacements to a collection that contains the original functions, if this version of
+    torch has it."""
     try:
         table = operator.attrgetter(name)(sys.modules[module])
     except (KeyError, AttributeError):
@@ -193,6 +221,12 @@ def _copies(module):
 
     @functools.wraps(handle)
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        return handle(self, torch._C.TensorBase.clone if func is torch.Tensor.clone else func, types, args, kwargs)
+        return handle(
+            self,
+            torch._C.TensorBase.clone if func is torch.Tensor.clone else func,
+            types,
+            args,
+            kwargs,
+        )
 
     mode.__torch_function__ = __torch_function__

@@ -1,4 +1,5 @@
 """Distinguishes imported files of the program itself from installed ones."""
+
 import os
 import sys
 import sysconfig
@@ -12,15 +13,21 @@ _known = {}  # folder of sys.path: whether packages are installed there
 
 def is_package(path):
     """Returns whether a module's file belongs to an installed package (including torch)."""
-    return isinstance(path, str) and not path.startswith(_HERE) and any(
-        path.startswith(folder + os.sep) for folder in sys.path if _holds_packages(folder))
+    return (
+        isinstance(path, str)
+        and not path.startswith(_HERE)
+        and any(path.startswith(folder + os.sep) for folder in sys.path if _holds_packages(folder))
+    )
 
 
 def _holds_packages(folder):
     known = _known.get(folder)
     if known is None:
         try:
-            known = bool(folder) and (folder in _STANDARD or any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder)))
+            known = bool(folder) and (
+                folder in _STANDARD
+                or any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder))
+            )
         except OSError:
             known = False
         _known[folder] = known

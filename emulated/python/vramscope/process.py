@@ -1,7 +1,8 @@
 """One process of a watched program: its settings, what it reports about itself, and how it ends.
 
-Every process that imports torch writes a small `process-PID.json` to the output folder; one that uses CUDA also writes
-a folder `process-PID` with its memory history and marks. Children of a fork do not write their parent's data."""
+Every process that imports torch writes a small `process-PID.json` to the output folder; one that
+uses CUDA also writes a folder `process-PID` with its memory history and marks. Children of a fork
+do not write their parent's data."""
 
 import json
 import os
@@ -29,22 +30,31 @@ class Settings:
         self.output = environment["VRAMSCOPE_PROGRAM_OUTPUT"]
         self.steps = int(environment.get("VRAMSCOPE_PROGRAM_STEPS", "0"))
         self.skip_init = environment.get("VRAMSCOPE_PROGRAM_SKIP_INIT") == "1"
-        self.emulated = environment.get("VRAMSCOPE_PROGRAM_EMULATED", "")  # folder of the platform's libraries
+        # folder of the platform's libraries
+        self.emulated = environment.get("VRAMSCOPE_PROGRAM_EMULATED", "")
         self.scratch = os.path.join(self.output, "scratch")  # for files of these hooks
         # Where the program writes its files: into a temporary layer ("overlay", "copy") or onto the
         # user's disk ("none").
         self.isolation = environment.get("VRAMSCOPE_ISOLATION") or "none"
-        self.real = [os.path.realpath(path) for path in environment.get("VRAMSCOPE_ISOLATION_REAL", "").split(os.pathsep) if path]  # --writable
-        self.library = environment.get("VRAMSCOPE_PROGRAM_TAIL", "")  # loaded into this process (native.py)
+        # --writable
+        self.real = [
+            os.path.realpath(path)
+            for path in environment.get("VRAMSCOPE_ISOLATION_REAL", "").split(os.pathsep)
+            if path
+        ]
+        # loaded into this process (native.py)
+        self.library = environment.get("VRAMSCOPE_PROGRAM_TAIL", "")
         self.stacks = environment.get("VRAMSCOPE_PROGRAM_STACKS", "python")
         self.as_rank = environment.get("VRAMSCOPE_PROGRAM_AS_RANK", "")  # "R/N"
-        self.hooks = environment.get("VRAMSCOPE_PROGRAM_HOOKS", "all")  # "none": only the history, for tests
-
+        # "none": only the history, for tests
+        self.hooks = environment.get("VRAMSCOPE_PROGRAM_HOOKS", "all")
 
     def writes_to_disk(self, path):
         """Returns whether the program's writes to this path change the user's own file."""
         path = os.path.realpath(path)
-        return self.isolation == "none" or any(path == real or path.startswith(real.rstrip(os.sep) + os.sep) for real in self.real)
+        return self.isolation == "none" or any(
+            path == real or path.startswith(real.rstrip(os.sep) + os.sep) for real in self.real
+        )
 
 
 class Process:
@@ -96,8 +106,12 @@ class Process:
         modules. The fork then reports as a separate process that runs another program."""
         self.settings.__init__()
         self.pid = os.getpid()
-        self.about.update(pid=self.pid, argv=sys.argv[:64], rank=int(os.environ.get("RANK", "0") or 0),
-                          world_size=int(os.environ.get("WORLD_SIZE", "1") or 1))
+        self.about.update(
+            pid=self.pid,
+            argv=sys.argv[:64],
+            rank=int(os.environ.get("RANK", "0") or 0),
+            world_size=int(os.environ.get("WORLD_SIZE", "1") or 1),
+        )
         for call in self.on_again:
             call()
         self.write()
@@ -136,7 +150,9 @@ class Process:
         for (what, where), size in list(self.assumptions.items()):
             path, colon, line = where.rpartition(":")
             in_source = colon and line.isdigit()
-            lines, sizes = files.setdefault((what, path, "") if in_source else (what, "", where), ([], []))
+            lines, sizes = files.setdefault(
+                (what, path, "") if in_source else (what, "", where), ([], [])
+            )
             lines.append(int(line) if in_source else 0)
             sizes.append(size)
         told = []
@@ -153,7 +169,10 @@ class Process:
         about = dict(self.about)
         about["assumptions"] = self.told()
         try:
-            replace_file(os.path.join(self.settings.output, "process-%d.json" % self.pid), json.dumps(about).encode())
+            replace_file(
+                os.path.join(self.settings.output, "process-%d.json" % self.pid),
+                json.dumps(about).encode(),
+            )
         except OSError as error:
             complain(error)
 
@@ -171,8 +190,11 @@ class Process:
             # computer.
             wanted = os.environ.get("LOCAL_WORLD_SIZE", "N")
             first, _, rest = text.partition("\n")
-            text = "%s (the plan has %s GPU(s), fewer than the program uses: vramscope plan --devices %s)\n%s" % (
-                first, os.environ.get("VRAMSCOPE_EMULATED_DEVICES", "1"), wanted, rest)
+            text = (
+                "%s (the plan has %s GPU(s), fewer than the program uses: vramscope plan "
+                "--devices %s)\n%s"
+                % (first, os.environ.get("VRAMSCOPE_EMULATED_DEVICES", "1"), wanted, rest)
+            )
         self.about["exception"] = "%s: %s" % (kind.__name__, text[:2000])
 
     def end(self, how):
@@ -190,6 +212,7 @@ class Process:
 
     def move_aside(self):
         """Renames the files of this process to a number that no process has."""
+
         def path(kind, number):
             return os.path.join(self.settings.output, kind % number)
 
@@ -217,9 +240,15 @@ def complain(error):
     global _complained
     if not _complained:
         _complained = True
-        print("vramscope: the recording of the program cannot be continued: %s" % error, file=sys.stderr, flush=True)
+        print(
+            "vramscope: the recording of the program cannot be continued: %s" % error,
+            file=sys.stderr,
+            flush=True,
+        )
         try:  # the command line has reserved space in this file, in case the disk is full
-            with open(os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "trouble"), "r+b") as file:
+            with open(
+                os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "trouble"), "r+b"
+            ) as file:
                 file.write(str(error).encode("ascii", "replace")[:1000] + b"\n")
         except OSError:
             pass

@@ -1,5 +1,6 @@
-"""Finds and runs the program `vramscope` and reads its `--json` output (app/cli/JSON.md). The program computes all
-figures."""
+"""Finds and runs the program `vramscope` and reads its `--json` output (app/cli/JSON.md). The
+program computes all figures."""
+
 import json
 import os
 import shutil
@@ -29,7 +30,8 @@ class VramscopeError(RuntimeError):
 
 
 def _candidates() -> Iterable[str]:
-    for name in ("VRAMSCOPE", "VRAMSCOPE_PROGRAM_SELF"):  # the second names the program that watches this process
+    # the second names the program that watches this process
+    for name in ("VRAMSCOPE", "VRAMSCOPE_PROGRAM_SELF"):
         if os.environ.get(name):
             yield os.environ[name]
     yield os.path.join(_HERE, "_bundle", "bin", "vramscope")  # in a wheel
@@ -37,7 +39,8 @@ def _candidates() -> Iterable[str]:
     if found:
         yield found
     folder = _HERE
-    for _ in range(6):  # searches upwards: this folder lies in a build, an installation or the sources
+    # searches upwards: this folder lies in a build, an installation or the sources
+    for _ in range(6):
         folder = os.path.dirname(folder)
         yield os.path.join(folder, "bin", "vramscope")
         yield os.path.join(folder, "build", "release", "bin", "vramscope")
@@ -51,7 +54,9 @@ def find() -> str:
             return path
         if path == os.environ.get("VRAMSCOPE"):
             raise VramscopeError("$VRAMSCOPE is '%s', which is not an executable file" % path)
-    raise VramscopeError("the program vramscope was not found in this package or on PATH; set $VRAMSCOPE to its path")
+    raise VramscopeError(
+        "the program vramscope was not found in this package or on PATH; set $VRAMSCOPE to its path"
+    )
 
 
 def platform() -> str:
@@ -59,11 +64,17 @@ def platform() -> str:
     listens to the allocator."""
     places = [os.environ.get("VRAMSCOPE_EMULATED", ""), os.path.dirname(os.path.dirname(_HERE))]
     beside = os.path.dirname(os.path.realpath(find()))
-    places += [os.path.join(beside, "..", "emulated"), os.path.join(beside, "..", "lib", "vramscope", "emulated")]
+    places += [
+        os.path.join(beside, "..", "emulated"),
+        os.path.join(beside, "..", "lib", "vramscope", "emulated"),
+    ]
     for place in places:
         if place and os.path.isfile(os.path.join(place, "libvramscope-activities.so")):
             return os.path.abspath(place)
-    raise VramscopeError("libvramscope-activities.so was not found next to the program vramscope; set $VRAMSCOPE_EMULATED to its folder")
+    raise VramscopeError(
+        "libvramscope-activities.so was not found next to the program vramscope; set "
+        "$VRAMSCOPE_EMULATED to its folder"
+    )
 
 
 def environment() -> Dict[str, str]:
@@ -71,8 +82,12 @@ def environment() -> Dict[str, str]:
     program `vramscope` must not become part of one."""
     if "VRAMSCOPE_PROGRAM_OUTPUT" not in os.environ:
         return dict(os.environ)
-    mine = {name: value for name, value in os.environ.items()
-            if not name.startswith(("VRAMSCOPE_PROGRAM_", "VRAMSCOPE_EMULATED_")) and name not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")}
+    mine = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("VRAMSCOPE_PROGRAM_", "VRAMSCOPE_EMULATED_"))
+        and name not in ("CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH")
+    }
     for name in ("LD_AUDIT", "LD_PRELOAD", "PYTHONPATH", "PATH"):
         parts = [part for part in mine.get(name, "").split(os.pathsep) if part]
         own = os.environ.get("VRAMSCOPE_PROGRAM_EMULATED")
@@ -88,21 +103,35 @@ def environment() -> Dict[str, str]:
 def _said(lines: Sequence[str], told: bool = False) -> str:
     """Returns the message of a failed command: the lines of the command itself, with errors
     first."""
-    own = [line[len(_PREFIX):] for line in lines if line.startswith(_PREFIX)]
-    errors = [line[len("error: "):] for line in own if line.startswith("error: ")]
+    own = [line[len(_PREFIX) :] for line in lines if line.startswith(_PREFIX)]
+    errors = [line[len("error: ") :] for line in own if line.startswith("error: ")]
     # Lines printed by a planned program.
     others = [line for line in lines if line.strip() and not line.startswith(_PREFIX)][-8:]
     if errors and others and not told:
-        errors.append("The last lines that the program printed:\n" + "\n".join("    " + line for line in others))
+        errors.append(
+            "The last lines that the program printed:\n"
+            + "\n".join("    " + line for line in others)
+        )
     return "\n".join(errors or own or others) or "vramscope failed without a message"
 
 
-def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell: bool = False,
-        timeout: Optional[float] = None) -> Tuple[Dict[str, Any], int, List[str]]:
-    """Runs `vramscope ARGUMENTS` and returns its JSON object, its exit status and its lines on stderr. `tell`: lines of
-    a program that runs under it are printed while it runs."""
+def run(
+    arguments: Sequence[str],
+    *,
+    accept: Tuple[int, ...] = (DONE, NO),
+    tell: bool = False,
+    timeout: Optional[float] = None,
+) -> Tuple[Dict[str, Any], int, List[str]]:
+    """Runs `vramscope ARGUMENTS` and returns its JSON object, its exit status and its lines on
+    stderr. `tell`: lines of a program that runs under it are printed while it runs."""
     command = [find(), *arguments]
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
     assert process.stdout is not None and process.stderr is not None
     said: List[str] = []
     written: List[bytes] = []
@@ -125,7 +154,8 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
         thread.start()
     try:
         process.wait(timeout)
-    except BaseException as error:  # including Ctrl-C: `vramscope` passes it on and ends the programs that it runs
+    # including Ctrl-C: `vramscope` passes it on and ends the programs that it runs
+    except BaseException as error:
         process.send_signal(signal.SIGINT)
         try:
             process.wait(_ENDS_WITHIN)
@@ -133,7 +163,10 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
             process.kill()
             process.wait()
         if isinstance(error, subprocess.TimeoutExpired):
-            raise VramscopeError("vramscope %s did not end within %g seconds" % (arguments[0], timeout or 0), INTERRUPTED) from None
+            raise VramscopeError(
+                "vramscope %s did not end within %g seconds" % (arguments[0], timeout or 0),
+                INTERRUPTED,
+            ) from None
         raise
     finally:
         for thread in threads:
@@ -145,7 +178,9 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
         try:
             answer = json.loads(written[0])
         except ValueError:
-            raise VramscopeError("vramscope %s did not return valid JSON: %s" % (arguments[0], _said(said)), INTERNAL) from None
+            raise VramscopeError(
+                "vramscope %s did not return valid JSON: %s" % (arguments[0], _said(said)), INTERNAL
+            ) from None
     if process.returncode not in accept:
         status = process.returncode if process.returncode > 0 else 128 - process.returncode
         error_of = VramscopeError(_said(said, tell), status)
@@ -155,9 +190,17 @@ def run(arguments: Sequence[str], *, accept: Tuple[int, ...] = (DONE, NO), tell:
 
 
 def text(arguments: Sequence[str]) -> str:
-    """Returns what `vramscope ARGUMENTS` prints to stdout, for commands that output a file. Errors are in English, as with
-    --json."""
-    done = subprocess.run([find(), "--lang", "en", *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
+    """Returns what `vramscope ARGUMENTS` prints to stdout, for commands that output a file. Errors
+    are in English, as with --json."""
+    done = subprocess.run(
+        [find(), "--lang", "en", *arguments],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
     if done.returncode != DONE:
-        raise VramscopeError(_said(done.stderr.decode("utf-8", "replace").splitlines()), done.returncode)
+        raise VramscopeError(
+            _said(done.stderr.decode("utf-8", "replace").splitlines()), done.returncode
+        )
     return done.stdout.decode("utf-8", "replace")

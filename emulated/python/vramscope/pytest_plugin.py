@@ -1,13 +1,15 @@
-"""The pytest fixture `vram_budget`: a test fails if its training needs more GPU memory than the budget.
+"""The pytest fixture `vram_budget`: a test fails if its training needs more GPU memory than the
+budget.
 
     def test_fits(vram_budget):
         with vram_budget("24GiB"):
             train()
 
-On a GPU the block is recorded. Without one, each such test runs in a process of its own under `vramscope plan`, on the
-GPU named by `--vram-device` (or `vram_device` in pytest's configuration); `vramscope plan --steps 0 -- pytest` runs all
-tests under one plan.
+On a GPU the block is recorded. Without one, each such test runs in a process of its own under
+`vramscope plan`, on the GPU named by `--vram-device` (or `vram_device` in pytest's configuration);
+`vramscope plan --steps 0 -- pytest` runs all tests under one plan.
 """
+
 import json
 import os
 import subprocess
@@ -17,15 +19,28 @@ from typing import Any, Callable, List, Optional, Union
 
 import pytest
 
-_REPORTS = "VRAMSCOPE_PYTEST_REPORTS"  # set in a process that runs one test under a plan: the file of its reports
+# set in a process that runs one test under a plan: the file of its reports
+_REPORTS = "VRAMSCOPE_PYTEST_REPORTS"
 
 
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("vramscope", "GPU memory budgets")
-    group.addoption("--vram-device", metavar="NAME", help="the GPU for which tests with vram_budget are planned on a computer without one "
-                    "(a name of `vramscope devices`; default rtx-4090)")
-    group.addoption("--vram-plan", action="store_true", help="plan tests with vram_budget even if there is a GPU")
-    parser.addini("vram_device", "the GPU for which tests with vram_budget are planned on a computer without one", default="")
+    group.addoption(
+        "--vram-device",
+        metavar="NAME",
+        help="the GPU for which tests with vram_budget are planned on a computer without one "
+        "(a name of `vramscope devices`; default rtx-4090)",
+    )
+    group.addoption(
+        "--vram-plan",
+        action="store_true",
+        help="plan tests with vram_budget even if there is a GPU",
+    )
+    parser.addini(
+        "vram_device",
+        "the GPU for which tests with vram_budget are planned on a computer without one",
+        default="",
+    )
 
 
 class _Budget:
@@ -83,7 +98,11 @@ def vram_budget() -> Callable[..., _Budget]:
 
 
 def _needs_a_plan(item: Any) -> bool:
-    if "vram_budget" not in getattr(item, "fixturenames", ()) or os.environ.get(_REPORTS) or os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
+    if (
+        "vram_budget" not in getattr(item, "fixturenames", ())
+        or os.environ.get(_REPORTS)
+        or os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT")
+    ):
         return False
     if item.config.getoption("vram_plan"):
         return True
@@ -114,7 +133,9 @@ def _planned(item: Any) -> List[Any]:
     from vramscope import program
 
     config = item.config
-    folder = tempfile.mkdtemp(prefix="vramscope-pytest-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+    folder = tempfile.mkdtemp(
+        prefix="vramscope-pytest-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+    )
     reports = os.path.join(folder, "reports")
     said = ""
     try:
@@ -122,17 +143,50 @@ def _planned(item: Any) -> List[Any]:
         device = config.getoption("vram_device") or config.getini("vram_device")
         if device:
             command += ["--device", device]
-        command += ["--", sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "--rootdir", str(config.rootpath),
-                    *_own_options(config), item.nodeid]
-        done = subprocess.run(command, cwd=str(config.rootpath), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              env={**os.environ, _REPORTS: reports, "PYTEST_ADDOPTS": ""})
+        command += [
+            "--",
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "addopts=",
+            "--rootdir",
+            str(config.rootpath),
+            *_own_options(config),
+            item.nodeid,
+        ]
+        done = subprocess.run(
+            command,
+            cwd=str(config.rootpath),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, _REPORTS: reports, "PYTEST_ADDOPTS": ""},
+        )
         said = done.stderr.decode("utf-8", "replace")
         with open(reports) as file:
-            return [config.hook.pytest_report_from_serializable(config=config, data=json.loads(line)) for line in file]
+            return [
+                config.hook.pytest_report_from_serializable(config=config, data=json.loads(line))
+                for line in file
+            ]
     except (OSError, ValueError, program.VramscopeError) as error:
-        text = "the test could not be run under `vramscope plan`: %s" % (said.strip()[-4000:] or error)
-        return [pytest.TestReport(item.nodeid, item.location, {}, "failed" if when == "call" else "passed", text if when == "call" else None,
-                                  when) for when in ("setup", "call", "teardown")]
+        text = "the test could not be run under `vramscope plan`: %s" % (
+            said.strip()[-4000:] or error
+        )
+        return [
+            pytest.TestReport(
+                item.nodeid,
+                item.location,
+                {},
+                "failed" if when == "call" else "passed",
+                text if when == "call" else None,
+                when,
+            )
+            for when in ("setup", "call", "teardown")
+        ]
     finally:
         import shutil
 
@@ -148,7 +202,10 @@ def _own_options(config: Any) -> List[str]:
     for name in config.getoption("plugins") or []:
         if not name.startswith("no:"):
             options += ["-p", name]
-    for name, value in (("--confcutdir", config.getoption("confcutdir", None)), ("--import-mode", config.getoption("importmode", None))):
+    for name, value in (
+        ("--confcutdir", config.getoption("confcutdir", None)),
+        ("--import-mode", config.getoption("importmode", None)),
+    ):
         if value:
             options.append("%s=%s" % (name, value))
     return options

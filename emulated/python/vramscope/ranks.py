@@ -1,5 +1,7 @@
-"""Runs one process as rank R of N. Other ranks do not exist, so nothing waits for them. Objects that they would send are
-assumed to equal those that this rank sends; over gloo (between CPUs) nothing is sent."""
+"""Runs one process as rank R of N. Other ranks do not exist, so nothing waits for them. Objects
+that they would send are assumed to equal those that this rank sends; over gloo (between CPUs)
+nothing is sent."""
+
 import functools
 import os
 import pickle
@@ -11,14 +13,23 @@ UNIQUE_ID = 128  # size of NCCL's communicator id, which the first rank publishe
 
 def install(process):
     rank, world = (int(part) for part in process.settings.as_rank.split("/"))
-    os.environ.update(RANK=str(rank), LOCAL_RANK="0", WORLD_SIZE=str(world), LOCAL_WORLD_SIZE="1",
-                      MASTER_ADDR="127.0.0.1", MASTER_PORT="29500")
+    os.environ.update(
+        RANK=str(rank),
+        LOCAL_RANK="0",
+        WORLD_SIZE=str(world),
+        LOCAL_WORLD_SIZE="1",
+        MASTER_ADDR="127.0.0.1",
+        MASTER_PORT="29500",
+    )
     # NCCL's heartbeat thread would query the store every second for failed ranks, but there are
     # none. The store is written in Python. If the thread called it while the interpreter shuts
     # down, the thread would be killed, and with it the process.
     os.environ.update(TORCH_NCCL_ENABLE_MONITORING="0", TORCH_NCCL_DUMP_ON_TIMEOUT="0")
     process.about.update(rank=rank, world_size=world)
-    process.assume("one process runs as rank %d of %d: data from the other ranks is missing" % (rank, world), "--as-rank")
+    process.assume(
+        "one process runs as rank %d of %d: data from the other ranks is missing" % (rank, world),
+        "--as-rank",
+    )
     import torch.distributed as distributed
 
     if not distributed.is_available():
@@ -89,9 +100,19 @@ def install(process):
 
     for module in (distributed, distributed.distributed_c10d):
         module.init_process_group, module.new_group = init_process_group, new_group
-    process.part("objects sent by other ranks are missing", _objects, process, rank, distributed.distributed_c10d)
-    imports.after(process, "torch.distributed.checkpoint.utils", functools.partial(_checkpoints, process))
-    imports.after(process, "torch.distributed.fsdp._optim_utils", functools.partial(_flat_states, process))
+    process.part(
+        "objects sent by other ranks are missing",
+        _objects,
+        process,
+        rank,
+        distributed.distributed_c10d,
+    )
+    imports.after(
+        process, "torch.distributed.checkpoint.utils", functools.partial(_checkpoints, process)
+    )
+    imports.after(
+        process, "torch.distributed.fsdp._optim_utils", functools.partial(_flat_states, process)
+    )
 
 
 def _objects(process, rank, module):
@@ -99,7 +120,10 @@ def _objects(process, rank, module):
     sent = []
 
     def own():
-        process.assume("objects from other ranks are assumed to equal the objects that this rank sends", "--as-rank")
+        process.assume(
+            "objects from other ranks are assumed to equal the objects that this rank sends",
+            "--as-rank",
+        )
         return pickle.loads(pickle.dumps(sent[0])) if sent else None
 
     @functools.wraps(write)
@@ -117,10 +141,14 @@ def _objects(process, rank, module):
     scatter, broadcast = module.scatter_object_list, module.broadcast_object_list
 
     @functools.wraps(scatter)
-    def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, *args, **kwargs):
+    def scatter_object_list(
+        scatter_object_output_list, scatter_object_input_list=None, *args, **kwargs
+    ):
         if scatter_object_input_list:
             scatter(scatter_object_output_list, scatter_object_input_list, *args, **kwargs)
-            scatter_object_output_list[0] = scatter_object_input_list[min(rank, len(scatter_object_input_list) - 1)]
+            scatter_object_output_list[0] = scatter_object_input_list[
+                min(rank, len(scatter_object_input_list) - 1)
+            ]
         else:  # the length of the list is unknown, so the object that this rank sent is used
             scatter_object_output_list[0] = own()
 
@@ -131,18 +159,23 @@ def _objects(process, rank, module):
         return None
 
     module.scatter_object_list = process.torch.distributed.scatter_object_list = scatter_object_list
-    module.broadcast_object_list = process.torch.distributed.broadcast_object_list = broadcast_object_list
+    module.broadcast_object_list = process.torch.distributed.broadcast_object_list = (
+        broadcast_object_list
+    )
     module._object_to_tensor, module._tensor_to_object = _object_to_tensor, _tensor_to_object
 
 
 def _checkpoints(process, module):
-    """Lets torch.distributed.checkpoint work without asking other ranks which parts they write and read."""
+    """Lets torch.distributed.checkpoint work without asking other ranks which parts they write and
+    read."""
     wrapper = module._DistWrapper
     begin = wrapper.__init__
 
     @functools.wraps(begin)
     def __init__(self, group, use_dist, coordinator_rank):
-        process.assume("only this rank's parts of a distributed checkpoint are written and read", "--as-rank")
+        process.assume(
+            "only this rank's parts of a distributed checkpoint are written and read", "--as-rank"
+        )
         begin(self, group, False, 0)
 
     wrapper.__init__ = __init__
@@ -157,13 +190,36 @@ def _flat_states(process, module):
     mapped, gathered = module._map_param_key_to_optim_keys, module._allgather_state_info
 
     @functools.wraps(mapped)
-    def _map_param_key_to_optim_keys(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, *args, **kwargs):
+    def _map_param_key_to_optim_keys(
+        optim_state_dict,
+        group,
+        param_key_to_param,
+        param_to_fqns,
+        fqn_to_fsdp_param_info,
+        *args,
+        **kwargs,
+    ):
         # With merge_keys=True, PyTorch merges the keys of all ranks. With False, it would wait for
         # the keys of the first rank.
-        keys, own = mapped(optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, True)
+        keys, own = mapped(
+            optim_state_dict, group, param_key_to_param, param_to_fqns, fqn_to_fsdp_param_info, True
+        )
         if optim_state_dict["state"]:
-            names = [tuple(param_to_fqns[parameter]) for parameter in param_key_to_param.values() if parameter.requires_grad]
-            keys = sorted({*keys, *(module._OptimStateKey(name, True) for name in names if name[0] in fqn_to_fsdp_param_info)})
+            names = [
+                tuple(param_to_fqns[parameter])
+                for parameter in param_key_to_param.values()
+                if parameter.requires_grad
+            ]
+            keys = sorted(
+                {
+                    *keys,
+                    *(
+                        module._OptimStateKey(name, True)
+                        for name in names
+                        if name[0] in fqn_to_fsdp_param_info
+                    ),
+                }
+            )
         return keys, own
 
     @functools.wraps(gathered)
@@ -176,4 +232,7 @@ def _flat_states(process, module):
                     of_rank[name] = like
         return states
 
-    module._map_param_key_to_optim_keys, module._allgather_state_info = _map_param_key_to_optim_keys, _allgather_state_info
+    module._map_param_key_to_optim_keys, module._allgather_state_info = (
+        _map_param_key_to_optim_keys,
+        _allgather_state_info,
+    )

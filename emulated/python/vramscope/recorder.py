@@ -1,8 +1,11 @@
-"""Writes the caching allocator's history and the marks to this process's folder, in chunks, while the program runs.
+"""Writes the caching allocator's history and the marks to this process's folder, in chunks, while
+the program runs.
 
-The position of a mark in the history is a count: the number of allocations and frees on the device so far, from the
-library that the allocator reports to (tail.py), or otherwise from the allocator's statistics. The history has one entry
-for each allocation and each free, so a position is exact; a time would not be."""
+The position of a mark in the history is a count: the number of allocations and frees on the device
+so far, from the library that the allocator reports to (tail.py), or otherwise from the allocator's
+statistics. The history has one entry for each allocation and each free, so a position is exact; a
+time would not be."""
+
 import ctypes
 import gc
 import inspect
@@ -17,7 +20,8 @@ from vramscope.process import complain, replace_file
 MAX_ENTRIES = 50_000_000  # size of PyTorch's ring buffer, which grows as it fills
 FLUSH_SECONDS = 0.4  # short, because a window may show the program live
 FLUSH_SHARE = 0.1  # maximum share of the run time that flushes take
-FLUSH_STEP_SECONDS = 0.25  # each flush also writes all existing blocks, so several short steps share one flush
+# each flush also writes all existing blocks, so several short steps share one flush
+FLUSH_STEP_SECONDS = 0.25
 FLUSH_REQUESTS = 200_000
 
 
@@ -34,8 +38,10 @@ class Recorder:
         self.names = {}
         self.chunks = 0
         self.rows = False  # whether the library writes the chunks of the history
-        self.clears = None  # whether restarting clears the history; unknown before the first restart
-        self.bases = {}  # {device: number of allocations and frees before the device's statistics were reset}
+        # whether restarting clears the history; unknown before the first restart
+        self.clears = None
+        # {device: number of allocations and frees before the device's statistics were reset}
+        self.bases = {}
         self.flushed_at = 0.0
         self.flushed_requests = 0
         self.flush_took = 0.0  # duration of the last flush in seconds
@@ -51,8 +57,11 @@ class Recorder:
         self.on_finish = []
         self.sample = None  # samples the GPU memory in use
         self.sampled = False  # whether a sample exists, which needs a context
-        self.real = {name: getattr(self.memory, name) for name in
-                     ("_record_memory_history", "_snapshot", "reset_accumulated_memory_stats") if hasattr(self.memory, name)}
+        self.real = {
+            name: getattr(self.memory, name)
+            for name in ("_record_memory_history", "_snapshot", "reset_accumulated_memory_stats")
+            if hasattr(self.memory, name)
+        }
 
     # --- the clock and the place in the history ---
 
@@ -81,7 +90,9 @@ class Recorder:
         if self.tail.requests is not None:
             return self.tail.requests(device)
         collects = gc.isenabled()
-        gc.disable()  # reading the statistics creates hundreds of objects, which must not influence when collections run
+        # reading the statistics creates hundreds of objects, which must not influence when
+        # collections run
+        gc.disable()
         count = self.torch._C._cuda_memoryStats(device)["allocation"]["all"]
         requests = count["allocated"] + count["freed"] + self.bases.get(device, 0)
         if collects:
@@ -97,7 +108,9 @@ class Recorder:
         try:
             storage = tensor.untyped_storage() if tensor.is_cuda else None
             # Fake tensors have no address.
-            return storage.data_ptr() if storage is not None and storage.device.type == "cuda" else 0
+            return (
+                storage.data_ptr() if storage is not None and storage.device.type == "cuda" else 0
+            )
         except (RuntimeError, NotImplementedError, AttributeError):
             return 0  # no storage: meta, fake, sparse
 
@@ -106,7 +119,13 @@ class Recorder:
         number = self.names.get(text)
         if number is None:
             number = self.names[text] = len(self.names)
-            quoted = text[:4096].encode("ascii", "backslashreplace").decode().replace("\\", "\\\\").replace('"', '\\"')
+            quoted = (
+                text[:4096]
+                .encode("ascii", "backslashreplace")
+                .decode()
+                .replace("\\", "\\\\")
+                .replace('"', '\\"')
+            )
             quoted = "".join(c if c >= " " else " " for c in quoted)
             self.native.text(('["n",%d,"%s"]' % (number, quoted)).encode())
         return number
@@ -146,27 +165,45 @@ class Recorder:
         torch = self.torch
         process.about["device"] = torch._C._cuda_getDevice()
         gpu = torch.cuda.get_device_properties(process.about["device"])
-        process.about["card"] = {"name": gpu.name, "memory_bytes": gpu.total_memory, "sm_count": gpu.multi_processor_count,
-                                 "compute_capability": 10 * gpu.major + gpu.minor}
+        process.about["card"] = {
+            "name": gpu.name,
+            "memory_bytes": gpu.total_memory,
+            "sm_count": gpu.multi_processor_count,
+            "compute_capability": 10 * gpu.major + gpu.minor,
+        }
         process.about["begin_ns"] = time.time_ns()
         self.tail.attach()
         try:
-            self.rows = process.settings.stacks == "python" and self.users is None and self.tail.read_stacks(
-                os.path.join(self.folder, "stacks.jsonl"))
+            self.rows = (
+                process.settings.stacks == "python"
+                and self.users is None
+                and self.tail.read_stacks(os.path.join(self.folder, "stacks.jsonl"))
+            )
             self._record()
             if self.rows:
                 self._write_chunk(self.snapshot())  # contains the allocator's settings
             self.tail.begin(self._chunk(self.chunks, "tail"))
-            self.native.begin(os.path.join(self.folder, "marks.jsonl"), None if self.now is time.time_ns else self.now, torch,
-                              None if self.tail.requests is not None else self._requests, self.address)
+            self.native.begin(
+                os.path.join(self.folder, "marks.jsonl"),
+                None if self.now is time.time_ns else self.now,
+                torch,
+                None if self.tail.requests is not None else self._requests,
+                self.address,
+            )
         except (OSError, AttributeError) as error:
             complain(error)
             return
         except RuntimeError as error:  # another allocator, set by the program
-            print("vramscope: this allocator keeps no history, so the program's memory is not recorded: %s" % error, file=sys.stderr, flush=True)
+            print(
+                "vramscope: this allocator keeps no history, so the program's memory is not "
+                "recorded: %s" % error,
+                file=sys.stderr,
+                flush=True,
+            )
             return
         self.recording = True
-        os.register_at_fork(after_in_child=self.stop)  # data loader workers are not part of the parent
+        # data loader workers are not part of the parent
+        os.register_at_fork(after_in_child=self.stop)
         self.flushed_at = time.monotonic()
         self.mark("X")
         for call in self.on_begin:
@@ -185,7 +222,9 @@ class Recorder:
     def _record(self, enabled=True):
         record = self.real["_record_memory_history"]
         if not enabled:
-            record(False) if "record_context" in inspect.signature(record).parameters else record(enabled=None)
+            record(False) if "record_context" in inspect.signature(record).parameters else record(
+                enabled=None
+            )
         elif self.users:
             record(**self.users)
         elif "record_context" in inspect.signature(record).parameters:  # torch 2.0
@@ -196,7 +235,13 @@ class Recorder:
                 more["clear_history"] = True
             # Stacks of frees are not recorded, because nothing shows them. Recording them would
             # also make PyTorch 2.11 lose Python exceptions that leave an operator.
-            record(enabled="all", context="alloc", stacks=self.process.settings.stacks, max_entries=1 if self.rows else MAX_ENTRIES, **more)
+            record(
+                enabled="all",
+                context="alloc",
+                stacks=self.process.settings.stacks,
+                max_entries=1 if self.rows else MAX_ENTRIES,
+                **more,
+            )
 
     def snapshot(self):
         """Returns the allocator's state, and the history entries since the last flush."""
@@ -216,7 +261,10 @@ class Recorder:
         """Flushes if the last flush was long enough ago. Called where no other thread allocates."""
         requests = self.native.requests()
         wait = max(seconds, self.flush_took / FLUSH_SHARE)
-        if time.monotonic() - self.flushed_at > wait or requests - self.flushed_requests > FLUSH_REQUESTS:
+        if (
+            time.monotonic() - self.flushed_at > wait
+            or requests - self.flushed_requests > FLUSH_REQUESTS
+        ):
             self.flush()
 
     def flush(self):
@@ -258,7 +306,12 @@ class Recorder:
         before = self.tail.begin(self._chunk(self.chunks + 1, "tail")) if anything else ""
         current = self.torch._C._cuda_getDevice()
         for call in self.on_snapshot:
-            call({(segment.get("device", current), segment.get("stream", 0)) for segment in snapshot["segments"]})
+            call(
+                {
+                    (segment.get("device", current), segment.get("stream", 0))
+                    for segment in snapshot["segments"]
+                }
+            )
         self._begin_anew()
         self._check_marks()
         if anything:
@@ -339,7 +392,9 @@ class Recorder:
             before, self.users = self.users, None
             if enabled not in (None, False, "state"):  # otherwise no entries are requested
                 legacy = old or enabled is True
-                signature = inspect.signature(getattr(memory, "_record_memory_history_legacy", record) if legacy else record)
+                signature = inspect.signature(
+                    getattr(memory, "_record_memory_history_legacy", record) if legacy else record
+                )
                 asked = signature.bind(*args, **kwargs).arguments
                 if legacy:
                     asked.setdefault("trace_alloc_record_context", True)
@@ -349,8 +404,10 @@ class Recorder:
                     before = None
                 if "clear_history" in signature.parameters:
                     asked["clear_history"] = True
-                # With the program's limit, PyTorch would drop entries before they are written, and skipped actions would
-                # be missing in the trace. So the limit and the skipped actions are applied only to the history that the
+                # With the program's limit, PyTorch would drop entries before they are written, and
+                # skipped actions would
+                # be missing in the trace. So the limit and the skipped actions are applied only to
+                # the history that the
                 # program gets.
                 name = "trace_alloc_max_entries" if legacy else "max_entries"
                 self.shown = min(asked.get(name, 1 if legacy else MAX_ENTRIES), MAX_ENTRIES)
@@ -372,8 +429,14 @@ class Recorder:
             if self.users:
                 collects = gc.isenabled()
                 gc.disable()
-                for trace, written, last in zip(taken["device_traces"], self._written(len(now)), now):
-                    trace.extend([entry for entry in written + last if entry["action"] not in self.skipped][-self.shown:])
+                for trace, written, last in zip(
+                    taken["device_traces"], self._written(len(now)), now
+                ):
+                    trace.extend(
+                        [entry for entry in written + last if entry["action"] not in self.skipped][
+                            -self.shown :
+                        ]
+                    )
                 if collects:
                     gc.enable()
             return taken

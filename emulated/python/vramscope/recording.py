@@ -1,10 +1,11 @@
 """`vramscope.record`: records a part of a running program.
 
-If a plan or a recording already watches the whole program (`vramscope plan -- python ...`), this part is cut from the
-data that the program has written so far. Otherwise this process's own GPU is recorded from the beginning of the block
-on, with the same hooks.
+If a plan or a recording already watches the whole program (`vramscope plan -- python ...`), this
+part is cut from the data that the program has written so far. Otherwise this process's own GPU is
+recorded from the beginning of the block on, with the same hooks.
 
 Hooks stay installed afterwards; outside of a recording, each of them returns immediately."""
+
 import os
 import shutil
 import tempfile
@@ -13,12 +14,16 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 from vramscope import program
 from vramscope.result import Result, write_whole
 
-_NO_GPU = ("torch.cuda finds no GPU to record. Without one, `vramscope plan -- python ...` or vramscope.plan([...]) runs the program on "
-           "an emulated GPU, where record() works")
+_NO_GPU = (
+    "torch.cuda finds no GPU to record. Without one, `vramscope plan -- python ...` or "
+    "vramscope.plan([...]) runs the program on "
+    "an emulated GPU, where record() works"
+)
 
 
 class Recording(Result):
-    """The recording of `with vramscope.record(...) as recording`: a Result after the block has ended."""
+    """The recording of `with vramscope.record(...) as recording`: a Result after the block has
+    ended."""
 
     def __init__(self, path: Optional[str], overwrite: bool) -> None:
         self._fill(None, {})
@@ -28,7 +33,9 @@ class Recording(Result):
 
     def __enter__(self) -> "Recording":
         if self._region is not None:
-            raise program.VramscopeError("a recording can be used only once: call vramscope.record() again")
+            raise program.VramscopeError(
+                "a recording can be used only once: call vramscope.record() again"
+            )
         if self._wanted is not None and os.path.lexists(self._wanted) and not self._overwrite:
             raise FileExistsError("'%s' exists; overwrite=True replaces it" % self._wanted)
         self._region = _region()
@@ -44,15 +51,19 @@ class Recording(Result):
             raise
         path = cut
         if self._wanted is not None:
-            path = write_whole(self._wanted, lambda file: _copy(cut, file), overwrite=self._overwrite)
+            path = write_whole(
+                self._wanted, lambda file: _copy(cut, file), overwrite=self._overwrite
+            )
             shutil.rmtree(folder, ignore_errors=True)
         self._fill(path, summary, folder if self._wanted is None else None)
         self.warnings = [line for line in said if "warning: " in line]
 
 
-def record(path: Optional[Union[str, "os.PathLike[str]"]] = None, *, overwrite: bool = False) -> Recording:
-    """Records GPU memory during the block, as `vramscope record -- python ...` does for a whole program: categories,
-    phases, modules, and the Python line of every allocation.
+def record(
+    path: Optional[Union[str, "os.PathLike[str]"]] = None, *, overwrite: bool = False
+) -> Recording:
+    """Records GPU memory during the block, as `vramscope record -- python ...` does for a whole
+    program: categories, phases, modules, and the Python line of every allocation.
 
         with vramscope.record("run.trace") as recording:
             train_one_epoch()
@@ -132,12 +143,25 @@ class _Part:
             command += ["--device", device]
         # Also accepts the exit statuses for a failed program, because only the trace matters here:
         # the program may have reported an exception that it then caught.
-        summary, _, said = program.run(command, accept=(program.DONE, program.NO, program.BAD_INPUT))
+        summary, _, said = program.run(
+            command, accept=(program.DONE, program.NO, program.BAD_INPUT)
+        )
         if not os.path.exists(whole):
-            raise program.VramscopeError("the recording so far cannot be read: %s" % " ".join(said[-3:]))
+            raise program.VramscopeError(
+                "the recording so far cannot be read: %s" % " ".join(said[-3:])
+            )
         first, mine = self._origin(whole, summary)
         # Selects the trace from the beginning of the part to its end.
-        cut = ["export", whole, "--to", "trace", "-o", part, "--time", "%dns:" % max(0, self.began - first)]
+        cut = [
+            "export",
+            whole,
+            "--to",
+            "trace",
+            "-o",
+            part,
+            "--time",
+            "%dns:" % max(0, self.began - first),
+        ]
         if mine is not None:
             cut += ["--device", str(mine + self.device)]
         program.text(cut)
@@ -191,21 +215,31 @@ class _Own:
 
     def begin(self) -> None:
         if self.running:
-            raise program.VramscopeError("another recording is already running; only one is possible at a time")
+            raise program.VramscopeError(
+                "another recording is already running; only one is possible at a time"
+            )
         if self.process is not None and not self.process.mine():
-            raise program.VramscopeError("record() was used before this process was forked; use it either in the parent or in the child")
+            raise program.VramscopeError(
+                "record() was used before this process was forked; use it either in the parent "
+                "or in the child"
+            )
         self.torch.cuda.init()  # the allocator can be read only after this
         enabled = getattr(self.torch._C, "_cuda_isHistoryEnabled", None)
         if enabled is not None and enabled():
-            raise program.VramscopeError("this program records its own memory history: stop it first with "
-                                         "torch.cuda.memory._record_memory_history(enabled=None), or save it with vramscope.snapshot()")
+            raise program.VramscopeError(
+                "this program records its own memory history: stop it first with "
+                "torch.cuda.memory._record_memory_history(enabled=None), or save it with "
+                "vramscope.snapshot()"
+            )
         library = os.path.join(program.platform(), "libvramscope-activities.so")
         self.folder = tempfile.mkdtemp(prefix="vramscope-record-")
         try:
             self._watch(library)
             self.process.recorder.begin()
             if not self.process.recorder.recording:
-                raise program.VramscopeError("the memory of this program cannot be recorded: its allocator keeps no history")
+                raise program.VramscopeError(
+                    "the memory of this program cannot be recorded: its allocator keeps no history"
+                )
         except BaseException:
             shutil.rmtree(self.folder, ignore_errors=True)
             raise
@@ -216,11 +250,15 @@ class _Own:
         from vramscope.process import Process, Settings
 
         if self.process is None:
-            settings = Settings({"VRAMSCOPE_PROGRAM_OUTPUT": self.folder, "VRAMSCOPE_PROGRAM_TAIL": library})
+            settings = Settings(
+                {"VRAMSCOPE_PROGRAM_OUTPUT": self.folder, "VRAMSCOPE_PROGRAM_TAIL": library}
+            )
             self.process = Process(self.torch, settings)
             self.process.recorder = _recorder(self.process)
             self.process.recorder.wrap_the_programs_own()
-            self.hooks = self.process.part("phases, modules and steps are not recorded", hooks.install, self.process)
+            self.hooks = self.process.part(
+                "phases, modules and steps are not recorded", hooks.install, self.process
+            )
             return
         self.process.settings.output = self.folder
         self.process.about.update(ended="", ended_ns=0, exception="")

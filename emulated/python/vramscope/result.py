@@ -1,4 +1,6 @@
-"""The figures of a trace, a memory snapshot or a plan, from the program `vramscope`, as an object."""
+"""The figures of a trace, a memory snapshot or a plan, from the program `vramscope`, as an
+object."""
+
 import html
 import json
 import os
@@ -43,17 +45,36 @@ class Check:
     def __str__(self) -> str:
         """Returns the verdict in one line, and after it what is live at the peak."""
         at_least = "at least " if self.json.get("ran_out_at") else ""
-        needs = "needs %s%s, budget %s" % (at_least, bytes_text(self.needed), bytes_text(self.budget))
+        needs = "needs %s%s, budget %s" % (
+            at_least,
+            bytes_text(self.needed),
+            bytes_text(self.budget),
+        )
         if self.within_budget:
-            return "within the budget: %s: %s to spare" % (needs, bytes_text(self.budget - self.needed))
+            return "within the budget: %s: %s to spare" % (
+                needs,
+                bytes_text(self.budget - self.needed),
+            )
         if self.json["verdict"] == "unknown":
             return "it is unknown whether it fits: it ran out of memory, %s" % needs
         lines = ["over the budget: %s: %s too much" % (needs, bytes_text(self.over))]
         peak = self.json["peak"]
-        moment = ["step %d" % peak["step"]] if isinstance(peak.get("step"), int) and peak["step"] >= 0 else []
-        moment += [peak[key] for key in ("phase", "module") if peak.get(key) and peak[key] != "none"]
-        lines.append("at the peak, %s allocated, %s reserved%s:" % (
-            bytes_text(peak["allocated"]), bytes_text(peak["reserved_then"]), " (%s)" % ", ".join(moment) if moment else ""))
+        moment = (
+            ["step %d" % peak["step"]]
+            if isinstance(peak.get("step"), int) and peak["step"] >= 0
+            else []
+        )
+        moment += [
+            peak[key] for key in ("phase", "module") if peak.get(key) and peak[key] != "none"
+        ]
+        lines.append(
+            "at the peak, %s allocated, %s reserved%s:"
+            % (
+                bytes_text(peak["allocated"]),
+                bytes_text(peak["reserved_then"]),
+                " (%s)" % ", ".join(moment) if moment else "",
+            )
+        )
         for name, size in sorted(self.categories.items(), key=lambda item: -item[1]):
             lines.append("  %-18s %12s" % (name, bytes_text(size)))
         sites = self.json.get("sites", [])[:5]
@@ -76,14 +97,18 @@ class Result:
         plan.show()              # in the window
         plan                     # in a notebook: the curve and a table
 
-    `path` is the file with all data, which other programs of vramscope open. The file of a plan without `output` is
-    deleted with this object.
+    `path` is the file with all data, which other programs of vramscope open. The file of a plan
+    without `output` is deleted with this object.
     """
 
-    def __init__(self, path: Optional[str], summary: Dict[str, Any], *, folder: Optional[str] = None) -> None:
+    def __init__(
+        self, path: Optional[str], summary: Dict[str, Any], *, folder: Optional[str] = None
+    ) -> None:
         self._fill(path, summary, folder)
 
-    def _fill(self, path: Optional[str], summary: Dict[str, Any], folder: Optional[str] = None) -> None:
+    def _fill(
+        self, path: Optional[str], summary: Dict[str, Any], folder: Optional[str] = None
+    ) -> None:
         self.path = path
         self.summary = summary
         self._peak: Optional[Dict[str, Any]] = None
@@ -140,7 +165,9 @@ class Result:
             raise program.VramscopeError("there is no trace yet")
         return self.path
 
-    def peak(self, by: str = "category", *, at: Optional[str] = None, top: int = 20) -> Dict[str, Any]:
+    def peak(
+        self, by: str = "category", *, at: Optional[str] = None, top: int = 20
+    ) -> Dict[str, Any]:
         """Returns what is live at the peak or at time `at`, as `vramscope peak --json` prints it.
         `by` is category, module, op, stack (call site) or phase."""
         arguments = ["peak", self._file(), "--by", by, "--top", str(top), "--json"]
@@ -172,7 +199,10 @@ class Result:
     def svg(self, title: Optional[str] = None) -> str:
         """Returns an SVG image of the memory over time by category, as `vramscope export --to svg`
         writes it."""
-        return program.text(["export", self._file(), "--to", "svg", "-o", "-"] + (["--title", title] if title else []))
+        return program.text(
+            ["export", self._file(), "--to", "svg", "-o", "-"]
+            + (["--title", title] if title else [])
+        )
 
     def save(self, path: Union[str, "os.PathLike[str]"], *, overwrite: bool = False) -> str:
         """Copies the trace to `path`, which must not exist unless `overwrite`."""
@@ -185,8 +215,11 @@ class Result:
         if not self.summary:
             return "<vramscope.%s without a trace yet>" % type(self).__name__
         return "<vramscope.%s peak %s allocated, %s reserved%s>" % (
-            type(self).__name__, bytes_text(self.peak_allocated), bytes_text(self.peak_reserved),
-            ", " + self.device_name if self.device_name else "")
+            type(self).__name__,
+            bytes_text(self.peak_allocated),
+            bytes_text(self.peak_reserved),
+            ", " + self.device_name if self.device_name else "",
+        )
 
     def _verdict(self) -> str:
         if self.fits is None or self.measured:
@@ -202,17 +235,28 @@ class Result:
             return "<p>%s</p>" % html.escape(repr(self))
         allocated = max(self.peak_allocated, 1)
         rows = "".join(
-            "<tr><td style='text-align:left'>%s</td><td style='text-align:right'>%s</td><td style='text-align:right'>%.1f %%</td></tr>" % (html.escape(name), bytes_text(size), 100.0 * size / allocated)
-            for name, size in sorted(self.categories.items(), key=lambda item: -item[1]))
-        head = "peak %s allocated, %s reserved" % (bytes_text(self.peak_allocated), bytes_text(self.peak_reserved))
+            "<tr><td style='text-align:left'>%s</td><td style='text-align:right'>%s</td><td "
+            "style='text-align:right'>%.1f %%</td></tr>"
+            % (html.escape(name), bytes_text(size), 100.0 * size / allocated)
+            for name, size in sorted(self.categories.items(), key=lambda item: -item[1])
+        )
+        head = "peak %s allocated, %s reserved" % (
+            bytes_text(self.peak_allocated),
+            bytes_text(self.peak_reserved),
+        )
         verdict = self._verdict()
         if verdict:
             head += "; " + verdict
         opens = ""
         if self.path is not None and os.path.exists(self.path):
             opens = "<p>In the window: <code>vramscope %s</code></p>" % html.escape(self.path)
-        return ("<div class='vramscope-result'>%s<p><b>%s</b></p><table><thead><tr><th style='text-align:left'>At the peak</th>"
-                "<th style='text-align:right'>Bytes</th><th style='text-align:right'>Share</th></tr></thead><tbody>%s</tbody></table>%s</div>" % (self.svg(), html.escape(head), rows, opens))
+        return (
+            "<div class='vramscope-result'>%s<p><b>%s</b></p><table><thead><tr><th "
+            "style='text-align:left'>At the peak</th>"
+            "<th style='text-align:right'>Bytes</th><th "
+            "style='text-align:right'>Share</th></tr></thead><tbody>%s</tbody></table>%s</div>"
+            % (self.svg(), html.escape(head), rows, opens)
+        )
 
 
 def _copy(path: str, file: "IO[bytes]") -> None:
@@ -220,7 +264,9 @@ def _copy(path: str, file: "IO[bytes]") -> None:
         shutil.copyfileobj(source, file)
 
 
-def write_whole(path: Union[str, "os.PathLike[str]"], write: Callable[["IO[bytes]"], None], *, overwrite: bool) -> str:
+def write_whole(
+    path: Union[str, "os.PathLike[str]"], write: Callable[["IO[bytes]"], None], *, overwrite: bool
+) -> str:
     """Writes a file, and leaves no incomplete file behind. Raises FileExistsError if the file
     exists and may not be replaced."""
     path = os.path.abspath(os.fspath(path))

@@ -1,11 +1,14 @@
-"""Encodes a saved value without the numbers in its tensors, for streams in memory that ranks send each other. The
-format is JSON: containers, numbers, text and tensors; reading it creates nothing else, whatever its source.
+"""Encodes a saved value without the numbers in its tensors, for streams in memory that ranks send
+each other. The format is JSON: containers, numbers, text and tensors; reading it creates nothing
+else, whatever its source.
 
-    b"vramscope: shapes as JSON\\n" {"storages": [{"bytes", "device", "data"?}], "tensors": [{"storage", "dtype", "shape",
-    "stride", "offset", "requires_grad"?, "parameter"?}], "value": ...}
+    b"vramscope: shapes as JSON\\n"
+    {"storages": [{"bytes", "device", "data"?}], "value": ...,
+     "tensors": [{"storage", "dtype", "shape", "stride", "offset", "requires_grad"?, "parameter"?}]}
 
-In `value`, null, numbers, text and lists are as in JSON; other values are {"KIND": ...} (see encode()). Tensors that
-share a storage also share it after reading."""
+In `value`, null, numbers, text and lists are as in JSON; other values are {"KIND": ...} (see
+encode()). Tensors that share a storage also share it after reading."""
+
 import base64
 import collections
 import json
@@ -16,12 +19,15 @@ MAGIC = b"vramscope: shapes as JSON\n"
 SMALL = 1 << 10  # maximum size of storages whose contents are also written
 DEEPEST = 64  # nesting limit of containers
 MOST_TEXT, MOST_TENSORS, MOST_BYTES = 1 << 27, 1 << 20, 1 << 44  # limits for reading
-UNTOUCHED = 1 << 25  # from this size on, the C library maps fresh pages, which are zero and use no memory until written
+# from this size on, the C library maps fresh pages, which are zero and use no memory until written
+UNTOUCHED = 1 << 25
 
 
 def blank(torch, size):
     """Returns memory that reads as zeros. Large memory is not written to, so it takes no space."""
-    return (torch.empty if size >= UNTOUCHED else torch.zeros)(size, dtype=torch.uint8, device="cpu")
+    return (torch.empty if size >= UNTOUCHED else torch.zeros)(
+        size, dtype=torch.uint8, device="cpu"
+    )
 
 
 class Unsupported(Exception):
@@ -30,7 +36,9 @@ class Unsupported(Exception):
 
 class Malformed(RuntimeError):
     def __init__(self, what):
-        super().__init__("this stream contains shapes written by vramscope, but is damaged: " + what)
+        super().__init__(
+            "this stream contains shapes written by vramscope, but is damaged: " + what
+        )
 
 
 class _Encoder:
@@ -48,7 +56,10 @@ class _Encoder:
         if kind is list:
             return [self.encode(part, depth + 1) for part in value]
         if kind in (dict, collections.OrderedDict):
-            pairs = [[self.encode(key, depth + 1), self.encode(part, depth + 1)] for key, part in value.items()]
+            pairs = [
+                [self.encode(key, depth + 1), self.encode(part, depth + 1)]
+                for key, part in value.items()
+            ]
             return {"dict" if kind is dict else "ordered": pairs}
         if kind in (tuple, set, frozenset, torch.Size):
             return {kind.__name__: [self.encode(part, depth + 1) for part in value]}
@@ -65,10 +76,20 @@ class _Encoder:
         if id(tensor) in self.numbers:
             return self.numbers[id(tensor)]
         local = getattr(tensor, "_local_tensor", tensor)  # this rank's part of a DTensor
-        if type(local) not in (torch.Tensor, torch.nn.Parameter) or local.layout is not torch.strided or local.is_conj() or local.is_neg():
+        if (
+            type(local) not in (torch.Tensor, torch.nn.Parameter)
+            or local.layout is not torch.strided
+            or local.is_conj()
+            or local.is_neg()
+        ):
             raise Unsupported(type(tensor).__name__)
-        row = {"storage": self.storage(local), "dtype": str(local.dtype), "shape": list(local.shape), "stride": list(local.stride()),
-               "offset": local.storage_offset()}
+        row = {
+            "storage": self.storage(local),
+            "dtype": str(local.dtype),
+            "shape": list(local.shape),
+            "stride": list(local.stride()),
+            "offset": local.storage_offset(),
+        }
         if local.requires_grad:
             row["requires_grad"] = True
         if isinstance(local, torch.nn.Parameter):
@@ -82,9 +103,13 @@ class _Encoder:
         key = -storage._cdata  # differs from all ids of tensors
         if key not in self.numbers:
             row = {"bytes": storage.nbytes(), "device": str(storage.device)}
-            whole = tensor.numel() * tensor.element_size() == row["bytes"] and tensor.is_contiguous()
+            whole = (
+                tensor.numel() * tensor.element_size() == row["bytes"] and tensor.is_contiguous()
+            )
             if whole and 0 < row["bytes"] <= SMALL and storage.device.type != "meta":
-                row["data"] = base64.b64encode(bytes(tensor.detach().cpu().clone().untyped_storage())).decode()
+                row["data"] = base64.b64encode(
+                    bytes(tensor.detach().cpu().clone().untyped_storage())
+                ).decode()
             self.storages.append(row)
             self.numbers[key] = len(self.storages) - 1
         return self.numbers[key]
@@ -93,7 +118,13 @@ class _Encoder:
 def describe(value, torch):
     encoder = _Encoder(torch)
     encoded = encoder.encode(value)
-    return MAGIC + json.dumps({"storages": encoder.storages, "tensors": encoder.tensors, "value": encoded}, separators=(",", ":")).encode()
+    return (
+        MAGIC
+        + json.dumps(
+            {"storages": encoder.storages, "tensors": encoder.tensors, "value": encoded},
+            separators=(",", ":"),
+        ).encode()
+    )
 
 
 def described(source):
@@ -132,7 +163,11 @@ def _whole(row, key, most):
 
 def _sizes(row, key):
     sizes = row.get(key)
-    if not isinstance(sizes, list) or len(sizes) > 64 or not all(type(size) is int and 0 <= size <= MOST_BYTES for size in sizes):
+    if (
+        not isinstance(sizes, list)
+        or len(sizes) > 64
+        or not all(type(size) is int and 0 <= size <= MOST_BYTES for size in sizes)
+    ):
         raise Malformed("'%s' is %.40r" % (key, sizes))
     return sizes
 
@@ -142,7 +177,11 @@ class _Reader:
         self.torch = torch
         self.restore = torch.serialization._get_restore_location(location)
         storages, tensors = document.get("storages"), document.get("tensors")
-        if not isinstance(storages, list) or not isinstance(tensors, list) or max(len(storages), len(tensors)) > MOST_TENSORS:
+        if (
+            not isinstance(storages, list)
+            or not isinstance(tensors, list)
+            or max(len(storages), len(tensors)) > MOST_TENSORS
+        ):
             raise Malformed("lists of storages and tensors are missing")
         if sum(_whole(row, "bytes", MOST_BYTES) for row in storages) > MOST_BYTES:
             raise Malformed("more than %d TiB of storages" % (MOST_BYTES >> 40))
@@ -164,10 +203,18 @@ class _Reader:
         torch = self.torch
         storage = self.storages[_whole(row, "storage", len(self.storages) - 1)]
         dtype = _dtype(row.get("dtype"), torch)
-        shape, stride, offset = _sizes(row, "shape"), _sizes(row, "stride"), _whole(row, "offset", MOST_BYTES)
+        shape, stride, offset = (
+            _sizes(row, "shape"),
+            _sizes(row, "stride"),
+            _whole(row, "offset", MOST_BYTES),
+        )
         if len(shape) != len(stride):
             raise Malformed("%d sizes, %d strides" % (len(shape), len(stride)))
-        end = offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride)) if math.prod(shape) else offset
+        end = (
+            offset + 1 + sum((size - 1) * step for size, step in zip(shape, stride))
+            if math.prod(shape)
+            else offset
+        )
         tensor = torch.empty(0, dtype=dtype, device=storage.device)
         if end * tensor.element_size() > storage.nbytes():
             raise Malformed("a tensor that is larger than its storage")
@@ -175,7 +222,11 @@ class _Reader:
         grad = row.get("requires_grad") is True
         if grad and not (dtype.is_floating_point or dtype.is_complex):
             raise Malformed("a gradient of %s" % dtype)
-        return torch.nn.Parameter(tensor, grad) if row.get("parameter") is True else tensor.requires_grad_(grad)
+        return (
+            torch.nn.Parameter(tensor, grad)
+            if row.get("parameter") is True
+            else tensor.requires_grad_(grad)
+        )
 
     def decode(self, value):
         torch = self.torch
@@ -185,10 +236,16 @@ class _Reader:
             return value
         if len(value) != 1:
             raise Malformed("an object of %d keys" % len(value))
-        (kind, content), = value.items()
-        if kind in ("dict", "ordered") and isinstance(content, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in content):
+        ((kind, content),) = value.items()
+        if (
+            kind in ("dict", "ordered")
+            and isinstance(content, list)
+            and all(isinstance(pair, list) and len(pair) == 2 for pair in content)
+        ):
             try:
-                return (dict if kind == "dict" else collections.OrderedDict)((self.decode(key), self.decode(part)) for key, part in content)
+                return (dict if kind == "dict" else collections.OrderedDict)(
+                    (self.decode(key), self.decode(part)) for key, part in content
+                )
             except TypeError as error:
                 raise Malformed(str(error)) from None
         makers = {"tuple": tuple, "set": set, "frozenset": frozenset, "Size": torch.Size}
@@ -216,12 +273,14 @@ def _bytes(text):
 
 
 def _dtype(name, torch):
-    dtype = getattr(torch, name[len("torch."):], None) if isinstance(name, str) and name.startswith("torch.") else None
+    dtype = (
+        getattr(torch, name[len("torch.") :], None)
+        if isinstance(name, str) and name.startswith("torch.")
+        else None
+    )
     if not isinstance(dtype, torch.dtype):
         raise Malformed("an unknown type '%.40s'" % name)
     return dtype
-
-
 
 
 def read(text, torch, location=None):

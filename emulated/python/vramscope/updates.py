@@ -1,20 +1,23 @@
-"""Counts a program's steps and decides when a step is over. With several optimizers (a GAN has two), the number of steps
-is that of the optimizer that has stepped least often. Without an optimizer, a step is over when the weights were updated by hand since the last
-backward pass:
+"""Counts a program's steps and decides when a step is over. With several optimizers (a GAN has
+two), the number of steps is that of the optimizer that has stepped least often. Without an
+optimizer, a step is over when the weights were updated by hand since the last backward pass:
 
     loss.backward()
     for p in model.parameters():
         p.data.add_(p.grad, alpha=-lr)   # calls no hook
     model.zero_grad()
 
-An optimizer without a step method of its own is ignored. If a backward pass finds a tensor and its gradient as the last
-pass left them, it accumulates gradients; otherwise the weights were updated. If there are no gradients to check
-(torch.func, torch.autograd.grad), every pass is assumed to be a step."""
+An optimizer without a step method of its own is ignored. If a backward pass finds a tensor and its
+gradient as the last pass left them, it accumulates gradients; otherwise the weights were updated.
+If there are no gradients to check (torch.func, torch.autograd.grad), every pass is assumed to be a
+step."""
+
 import functools
 import inspect
 import weakref
 
-# If an optimizer has made this many steps per requested step, the other optimizers are ignored, because they may never
+# If an optimizer has made this many steps per requested step, the other optimizers are ignored,
+# because they may never
 # step.
 MOST = 8
 NODES = 10_000  # nodes of a graph that are searched for tensors that get a gradient
@@ -30,7 +33,8 @@ class Updates:
         self.without = 0  # steps without an optimizer
         self.optimizers = False  # an optimizer was created, so steps are expected
         self.leaves = []  # weak references to tensors that get a gradient
-        self.left = None  # state after the last backward pass: position, time, state of the leaf and its gradient
+        # state after the last backward pass: position, time, state of the leaf and its gradient
+        self.left = None
         self.said = False
 
     # --- how many steps ---
@@ -49,9 +53,11 @@ class Updates:
 
     def made(self, add_param_group):
         """Wraps add_param_group(), which every optimizer calls when it is created."""
+
         @functools.wraps(add_param_group)
         def wrapper(*args, **kwargs):
-            if inspect.unwrap(type(args[0]).step) is not self.step:  # LOMO updates within backward and has no step
+            # LOMO updates within backward and has no step
+            if inspect.unwrap(type(args[0]).step) is not self.step:
                 self.optimizers = True
                 self.counts.setdefault(args[0], 0)
             return add_param_group(*args, **kwargs)
@@ -61,7 +67,10 @@ class Updates:
     def backward_begins(self, outputs):
         if self.optimizers or self.hooks.roots and self._leaf() is not None:
             return
-        nodes = [getattr(output, "grad_fn", None) for output in (outputs if isinstance(outputs, (list, tuple)) else (outputs,))]
+        nodes = [
+            getattr(output, "grad_fn", None)
+            for output in (outputs if isinstance(outputs, (list, tuple)) else (outputs,))
+        ]
         seen, self.leaves = set(), []
         while nodes and len(seen) < NODES:
             node = nodes.pop()
@@ -103,11 +112,16 @@ class Updates:
         self.without += 1
         if not self.said:
             self.said = True
-            self.hooks.process.assume("the program created no optimizer whose class defines step(). A step therefore ends when gradients are cleared or weights change after a backward pass")
+            self.hooks.process.assume(
+                "the program created no optimizer whose class defines step(). A step therefore "
+                "ends when gradients are cleared or weights change after a backward pass"
+            )
         return left[:3]
 
     def _leaf(self):
-        return next((leaf for leaf in (reference() for reference in self.leaves) if leaf is not None), None)
+        return next(
+            (leaf for leaf in (reference() for reference in self.leaves) if leaf is not None), None
+        )
 
     def _state(self, leaf):
         gradient = None if leaf is None else leaf.grad

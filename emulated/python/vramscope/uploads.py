@@ -1,8 +1,9 @@
-"""Keeps a planned program from uploading. The program must not replace a published model by an untrained one, or add a
-planned run to the real runs of an experiment. If a library has a switch against uploads, this switch is set (VARIABLES,
-FORCED). Otherwise the library's writing functions are skipped and return what they would return on success (SKIPPED).
-Downloads are not affected, nor are a program's own HTTP requests, because a POST does not show whether it changes
-anything."""
+"""Keeps a planned program from uploading. The program must not replace a published model by an
+untrained one, or add a planned run to the real runs of an experiment. If a library has a switch
+against uploads, this switch is set (VARIABLES, FORCED). Otherwise the library's writing functions
+are skipped and return what they would return on success (SKIPPED). Downloads are not affected, nor
+are a program's own HTTP requests, because a POST does not show whether it changes anything."""
+
 import functools
 import os
 import sys
@@ -18,28 +19,53 @@ VARIABLES = {
     "DVC_STUDIO_OFFLINE": "true",
     "MLFLOW_ALLOW_FILE_STORE": "true",  # needed because a folder replaces MLflow's server (SERVERS)
     # telemetry
-    "HF_HUB_DISABLE_TELEMETRY": "1", "DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1", "VLLM_NO_USAGE_STATS": "1", "RAY_USAGE_STATS_ENABLED": "0",
-    "MLFLOW_DISABLE_TELEMETRY": "true", "WANDB_ERROR_REPORTING": "false", "DVC_NO_ANALYTICS": "1", "GRADIO_ANALYTICS_ENABLED": "False",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "DISABLE_TELEMETRY": "1",
+    "DO_NOT_TRACK": "1",
+    "VLLM_NO_USAGE_STATS": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+    "WANDB_ERROR_REPORTING": "false",
+    "DVC_NO_ANALYTICS": "1",
+    "GRADIO_ANALYTICS_ENABLED": "False",
 }
 # These variables are also set if downloads are forbidden.
-NO_NETWORK = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", "HF_UPDATE_DOWNLOAD_COUNTS": "0"}
+NO_NETWORK = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "HF_DATASETS_OFFLINE": "1",
+    "HF_EVALUATE_OFFLINE": "1",
+    "HF_UPDATE_DOWNLOAD_COUNTS": "0",
+}
 
 
 # --- the results of skipped functions; `call` has the arguments by name ---
+
 
 def nothing(call, module):
     return None
 
 
 def _commit(call, module):
-    commit = module.CommitInfo(commit_url="%s/%s/commit/%s" % (_hub(call, module), call.get("repo_id", ""), "0" * 40),
-                               commit_message=call.get("commit_message") or "", commit_description=call.get("commit_description") or "", oid="0" * 40)
+    commit = module.CommitInfo(
+        commit_url="%s/%s/commit/%s" % (_hub(call, module), call.get("repo_id", ""), "0" * 40),
+        commit_message=call.get("commit_message") or "",
+        commit_description=call.get("commit_description") or "",
+        oid="0" * 40,
+    )
     return _later(commit) if call.get("run_as_future") else commit
 
 
 def _repository(call, module):
     kind = call.get("repo_type")
-    return module.RepoUrl("%s/%s%s" % (_hub(call, module), {"dataset": "datasets/", "space": "spaces/"}.get(kind, ""), call.get("repo_id") or call.get("to_id")))
+    return module.RepoUrl(
+        "%s/%s%s"
+        % (
+            _hub(call, module),
+            {"dataset": "datasets/", "space": "spaces/"}.get(kind, ""),
+            call.get("repo_id") or call.get("to_id"),
+        )
+    )
 
 
 def _hub(call, module):
@@ -57,13 +83,21 @@ def _later(value=None):
 def _s3(call, module):
     etag = '"%s"' % ("0" * 32)
     copied = {"ETag": etag}
-    return {"ResponseMetadata": {"HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0}, "ETag": etag, "UploadId": "skipped", "Deleted": [],
-            "CopyObjectResult": copied, "CopyPartResult": copied}
+    return {
+        "ResponseMetadata": {"HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0},
+        "ETag": etag,
+        "UploadId": "skipped",
+        "Deleted": [],
+        "CopyObjectResult": copied,
+        "CopyPartResult": copied,
+    }
 
 
 def _s3_reads(call):
     service = call["self"].meta.service_model.service_name
-    return service not in ("s3", "s3control") or call["operation_name"].startswith(("Get", "Head", "List", "Select"))
+    return service not in ("s3", "s3control") or call["operation_name"].startswith(
+        ("Get", "Head", "List", "Select")
+    )
 
 
 def _s3_target(call):
@@ -74,8 +108,16 @@ def _s3_target(call):
 def _azure(call, module):
     import datetime
 
-    return {"etag": '"0x0"', "last_modified": datetime.datetime.now(datetime.timezone.utc), "client_request_id": "", "request_id": "", "version": "",
-            "date": None, "copy_id": "skipped", "copy_status": "success"}
+    return {
+        "etag": '"0x0"',
+        "last_modified": datetime.datetime.now(datetime.timezone.utc),
+        "client_request_id": "",
+        "request_id": "",
+        "version": "",
+        "date": None,
+        "copy_id": "skipped",
+        "copy_status": "success",
+    }
 
 
 def _length(call, module):
@@ -93,50 +135,266 @@ def _no_files(call, module):
 
 _HUB = "huggingface_hub.hf_api"
 _GCS = "google.cloud.storage"
-_GCSFS_WRITES = ("_put_file", "_pipe_file", "_rm_file", "_rm_files", "_rm", "_mkdir", "_makedirs", "_rmdir", "_cp_file", "_mv_file", "_merge", "_setxattrs")
-_BLOB_WRITES = ("upload_blob", "upload_blob_from_url", "stage_block", "stage_block_from_url", "commit_block_list", "create_append_blob", "append_block",
-                "append_block_from_url", "create_page_blob", "upload_page", "clear_page", "delete_blob", "undelete_blob", "start_copy_from_url",
-                "set_blob_metadata", "set_http_headers", "set_blob_tags", "set_standard_blob_tier")
-_LAKE_WRITES = ("create_file", "upload_data", "append_data", "flush_data", "delete_file", "rename_file", "create_directory", "delete_directory", "rename_directory")
+_GCSFS_WRITES = (
+    "_put_file",
+    "_pipe_file",
+    "_rm_file",
+    "_rm_files",
+    "_rm",
+    "_mkdir",
+    "_makedirs",
+    "_rmdir",
+    "_cp_file",
+    "_mv_file",
+    "_merge",
+    "_setxattrs",
+)
+_BLOB_WRITES = (
+    "upload_blob",
+    "upload_blob_from_url",
+    "stage_block",
+    "stage_block_from_url",
+    "commit_block_list",
+    "create_append_blob",
+    "append_block",
+    "append_block_from_url",
+    "create_page_blob",
+    "upload_page",
+    "clear_page",
+    "delete_blob",
+    "undelete_blob",
+    "start_copy_from_url",
+    "set_blob_metadata",
+    "set_http_headers",
+    "set_blob_tags",
+    "set_standard_blob_tier",
+)
+_LAKE_WRITES = (
+    "create_file",
+    "upload_data",
+    "append_data",
+    "flush_data",
+    "delete_file",
+    "rename_file",
+    "create_directory",
+    "delete_directory",
+    "rename_directory",
+)
 
 # (library, module, owner within the module, functions to skip, function that returns their result).
 # Names that a version of the library does not have are ignored.
 SKIPPED = (
-    ("huggingface_hub", _HUB, "HfApi", ("create_repo", "duplicate_space", "duplicate_repo"), _repository),
-    ("huggingface_hub", _HUB, "HfApi", ("create_commit", "upload_file", "upload_folder", "delete_file", "delete_files", "delete_folder"), _commit),
-    ("huggingface_hub", _HUB, "HfApi",
-     ("upload_large_folder", "preupload_lfs_files", "delete_repo", "update_repo_settings", "update_repo_visibility", "move_repo", "create_branch", "delete_branch",
-      "create_tag", "delete_tag", "super_squash_history", "permanently_delete_lfs_files", "create_discussion", "create_pull_request", "comment_discussion",
-      "change_discussion_status", "merge_pull_request", "add_space_secret", "delete_space_secret", "add_space_variable", "delete_space_variable",
-      "request_space_hardware", "create_collection", "add_collection_item", "delete_collection", "create_bucket", "delete_bucket", "batch_bucket_files",
-      "sync_bucket", "copy_files", "run_job", "run_uv_job", "create_inference_endpoint"), nothing),
-    ("huggingface_hub", "huggingface_hub.repository", "Repository", ("git_push", "push_to_hub"), nothing),  # before 1.0
-    ("modelscope", "modelscope.hub.api", "HubApi",
-     ("create_model", "create_repo", "push_model", "upload_file", "upload_folder", "create_commit", "delete_model", "delete_repo"), nothing),
+    (
+        "huggingface_hub",
+        _HUB,
+        "HfApi",
+        ("create_repo", "duplicate_space", "duplicate_repo"),
+        _repository,
+    ),
+    (
+        "huggingface_hub",
+        _HUB,
+        "HfApi",
+        (
+            "create_commit",
+            "upload_file",
+            "upload_folder",
+            "delete_file",
+            "delete_files",
+            "delete_folder",
+        ),
+        _commit,
+    ),
+    (
+        "huggingface_hub",
+        _HUB,
+        "HfApi",
+        (
+            "upload_large_folder",
+            "preupload_lfs_files",
+            "delete_repo",
+            "update_repo_settings",
+            "update_repo_visibility",
+            "move_repo",
+            "create_branch",
+            "delete_branch",
+            "create_tag",
+            "delete_tag",
+            "super_squash_history",
+            "permanently_delete_lfs_files",
+            "create_discussion",
+            "create_pull_request",
+            "comment_discussion",
+            "change_discussion_status",
+            "merge_pull_request",
+            "add_space_secret",
+            "delete_space_secret",
+            "add_space_variable",
+            "delete_space_variable",
+            "request_space_hardware",
+            "create_collection",
+            "add_collection_item",
+            "delete_collection",
+            "create_bucket",
+            "delete_bucket",
+            "batch_bucket_files",
+            "sync_bucket",
+            "copy_files",
+            "run_job",
+            "run_uv_job",
+            "create_inference_endpoint",
+        ),
+        nothing,
+    ),
+    # before 1.0
+    (
+        "huggingface_hub",
+        "huggingface_hub.repository",
+        "Repository",
+        ("git_push", "push_to_hub"),
+        nothing,
+    ),
+    (
+        "modelscope",
+        "modelscope.hub.api",
+        "HubApi",
+        (
+            "create_model",
+            "create_repo",
+            "push_model",
+            "upload_file",
+            "upload_folder",
+            "create_commit",
+            "delete_model",
+            "delete_repo",
+        ),
+        nothing,
+    ),
     ("boto3", "botocore.client", "BaseClient", ("_make_api_call",), _s3),
-    ("boto3", "s3transfer.crt", "CRTTransferManager", ("upload", "delete"), lambda call, module: _later()),
+    (
+        "boto3",
+        "s3transfer.crt",
+        "CRTTransferManager",
+        ("upload", "delete"),
+        lambda call, module: _later(),
+    ),
     ("aiobotocore", "aiobotocore.client", "AioBaseClient", ("_make_api_call",), _s3),
-    ("google-cloud-storage", _GCS + ".blob", "Blob",
-     ("upload_from_file", "upload_from_filename", "upload_from_string", "delete", "compose", "patch", "update", "make_public", "update_storage_class"), nothing),
-    ("google-cloud-storage", _GCS + ".blob", "Blob", ("rewrite",), lambda call, module: (None, 0, 0)),
-    ("google-cloud-storage", _GCS + ".bucket", "Bucket",
-     ("create", "delete", "delete_blob", "delete_blobs", "copy_blob", "rename_blob", "patch", "update"), nothing),
+    (
+        "google-cloud-storage",
+        _GCS + ".blob",
+        "Blob",
+        (
+            "upload_from_file",
+            "upload_from_filename",
+            "upload_from_string",
+            "delete",
+            "compose",
+            "patch",
+            "update",
+            "make_public",
+            "update_storage_class",
+        ),
+        nothing,
+    ),
+    (
+        "google-cloud-storage",
+        _GCS + ".blob",
+        "Blob",
+        ("rewrite",),
+        lambda call, module: (None, 0, 0),
+    ),
+    (
+        "google-cloud-storage",
+        _GCS + ".bucket",
+        "Bucket",
+        (
+            "create",
+            "delete",
+            "delete_blob",
+            "delete_blobs",
+            "copy_blob",
+            "rename_blob",
+            "patch",
+            "update",
+        ),
+        nothing,
+    ),
     ("google-cloud-storage", _GCS + ".client", "Client", ("create_bucket",), _bucket),
     ("google-cloud-storage", _GCS + ".fileio", "BlobWriter", ("write",), _length),
-    ("google-cloud-storage", _GCS + ".fileio", "BlobWriter", ("_upload_chunks_from_buffer",), nothing),
+    (
+        "google-cloud-storage",
+        _GCS + ".fileio",
+        "BlobWriter",
+        ("_upload_chunks_from_buffer",),
+        nothing,
+    ),
     ("gcsfs", "gcsfs.core", "GCSFileSystem", _GCSFS_WRITES, nothing),
-    ("gcsfs", "gcsfs.core", "GCSFile", ("_initiate_upload", "_simple_upload", "commit", "discard"), nothing),
+    (
+        "gcsfs",
+        "gcsfs.core",
+        "GCSFile",
+        ("_initiate_upload", "_simple_upload", "commit", "discard"),
+        nothing,
+    ),
     ("gcsfs", "gcsfs.core", "GCSFile", ("_upload_chunk",), lambda call, module: True),
     ("azure-storage-blob", "azure.storage.blob._blob_client", "BlobClient", _BLOB_WRITES, _azure),
-    ("azure-storage-blob", "azure.storage.blob._container_client", "ContainerClient", ("create_container", "delete_container", "set_container_metadata"), _azure),
-    ("azure-storage-blob", "azure.storage.blob._container_client", "ContainerClient", ("delete_blobs",), lambda call, module: iter(())),
-    ("azure-storage-blob", "azure.storage.blob.aio._blob_client_async", "BlobClient", _BLOB_WRITES, _azure),
-    ("azure-storage-blob", "azure.storage.blob.aio._container_client_async", "ContainerClient", ("create_container", "delete_container", "set_container_metadata"), _azure),
-    ("azure-storage-file-datalake", "azure.storage.filedatalake._data_lake_file_client", "DataLakeFileClient", _LAKE_WRITES, _azure),
-    ("azure-storage-file-datalake", "azure.storage.filedatalake._data_lake_directory_client", "DataLakeDirectoryClient", _LAKE_WRITES, _azure),
+    (
+        "azure-storage-blob",
+        "azure.storage.blob._container_client",
+        "ContainerClient",
+        ("create_container", "delete_container", "set_container_metadata"),
+        _azure,
+    ),
+    (
+        "azure-storage-blob",
+        "azure.storage.blob._container_client",
+        "ContainerClient",
+        ("delete_blobs",),
+        lambda call, module: iter(()),
+    ),
+    (
+        "azure-storage-blob",
+        "azure.storage.blob.aio._blob_client_async",
+        "BlobClient",
+        _BLOB_WRITES,
+        _azure,
+    ),
+    (
+        "azure-storage-blob",
+        "azure.storage.blob.aio._container_client_async",
+        "ContainerClient",
+        ("create_container", "delete_container", "set_container_metadata"),
+        _azure,
+    ),
+    (
+        "azure-storage-file-datalake",
+        "azure.storage.filedatalake._data_lake_file_client",
+        "DataLakeFileClient",
+        _LAKE_WRITES,
+        _azure,
+    ),
+    (
+        "azure-storage-file-datalake",
+        "azure.storage.filedatalake._data_lake_directory_client",
+        "DataLakeDirectoryClient",
+        _LAKE_WRITES,
+        _azure,
+    ),
     ("dvc", "dvc.repo", "Repo", ("push",), _no_files),
-    ("tensorboard", "tensorboard.uploader.uploader", "TensorBoardUploader", ("create_experiment",), lambda call, module: "skipped"),
-    ("tensorboard", "tensorboard.uploader.uploader", "TensorBoardUploader", ("start_uploading",), nothing),
+    (
+        "tensorboard",
+        "tensorboard.uploader.uploader",
+        "TensorBoardUploader",
+        ("create_experiment",),
+        lambda call, module: "skipped",
+    ),
+    (
+        "tensorboard",
+        "tensorboard.uploader.uploader",
+        "TensorBoardUploader",
+        ("start_uploading",),
+        nothing,
+    ),
     ("wandb", "wandb", "", ("login",), lambda call, module: True),
     ("comet_ml", "comet_ml", "", ("login", "init"), nothing),
 )
@@ -155,7 +413,13 @@ FORCED = (
     ("comet_ml", "comet_ml", "", "start", {"online": False}),
     ("neptune", "neptune.metadata_containers.run", "Run", "__init__", {"mode": "debug"}),
     ("neptune", "neptune.metadata_containers.model", "Model", "__init__", {"mode": "debug"}),
-    ("neptune", "neptune.metadata_containers.model_version", "ModelVersion", "__init__", {"mode": "debug"}),
+    (
+        "neptune",
+        "neptune.metadata_containers.model_version",
+        "ModelVersion",
+        "__init__",
+        {"mode": "debug"},
+    ),
     ("neptune", "neptune.metadata_containers.project", "Project", "__init__", {"mode": "debug"}),
     ("neptune_scale", "neptune_scale", "Run", "__init__", {"mode": "disabled"}),
     ("trackio", "trackio", "", "init", {"space_id": None, "dataset_id": None, "server_url": None}),
@@ -173,7 +437,19 @@ SERVERS = (
     ("aim", "aim.sdk.repo", "Repo", "from_path", "path"),
 )
 _REMOTE = ("http:", "https:", "aim:", "databricks", "uc:", "grpc:")
-_TARGETS = ("repo_id", "model_id", "space_id", "bucket", "path", "lpath", "filename", "project", "project_name", "workspace", "name")
+_TARGETS = (
+    "repo_id",
+    "model_id",
+    "space_id",
+    "bucket",
+    "path",
+    "lpath",
+    "filename",
+    "project",
+    "project_name",
+    "workspace",
+    "name",
+)
 
 
 class _Record:
@@ -201,7 +477,11 @@ class _Record:
         try:
             install(*args)
         except Exception as error:  # a version of the library with another structure
-            self.assume("vramscope's hooks are missing with this version of %s: the library might send data to its server, although a plan should send nothing" % of, "%s: %s" % (type(error).__name__, error))
+            self.assume(
+                "vramscope's hooks are missing with this version of %s: the library might send "
+                "data to its server, although a plan should send nothing" % of,
+                "%s: %s" % (type(error).__name__, error),
+            )
 
 
 record = _Record()
@@ -233,15 +513,20 @@ def _skipped(library, module, name, function, result):
         call.update(call.pop("kwargs", None) or {})
         if name in LET_THROUGH and LET_THROUGH[name](call):
             return False, None
-        record.assume("%s.%s is skipped: a plan uploads nothing" % (library, name.strip("_")), _target(name, call))
+        record.assume(
+            "%s.%s is skipped: a plan uploads nothing" % (library, name.strip("_")),
+            _target(name, call),
+        )
         return True, result(call, module)
 
     if inspect.iscoroutinefunction(function):
+
         @functools.wraps(function)
         async def wrapper(*args, **kwargs):
             done, value = answer(args, kwargs)
             return value if done else await function(*args, **kwargs)
     else:
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             done, value = answer(args, kwargs)
@@ -276,7 +561,11 @@ def _forced(library, name, function, forced):
 
     @functools.wraps(function)
     def wrapper(*args, **kwargs):
-        record.assume("in a plan, %s sends nothing (%s)" % (library, ", ".join("%s=%r" % pair for pair in forced.items())), "%s.%s" % (library, name))
+        record.assume(
+            "in a plan, %s sends nothing (%s)"
+            % (library, ", ".join("%s=%r" % pair for pair in forced.items())),
+            "%s.%s" % (library, name),
+        )
         args, kwargs = replaced(args, kwargs)
         return function(*args, **kwargs)
 
@@ -286,9 +575,12 @@ def _forced(library, name, function, forced):
 def _local(library, uri):
     if not isinstance(uri, str) or not uri.startswith(_REMOTE):
         return uri
-    record.assume("%s writes to a temporary folder, not to its server: a plan uploads nothing" % library, uri)
+    record.assume(
+        "%s writes to a temporary folder, not to its server: a plan uploads nothing" % library, uri
+    )
     folder = os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "scratch", library)
-    os.makedirs(os.path.dirname(folder), exist_ok=True)  # the library creates the folder itself, with its contents
+    # the library creates the folder itself, with its contents
+    os.makedirs(os.path.dirname(folder), exist_ok=True)
     return "file://" + folder if library == "mlflow" else folder
 
 
@@ -309,11 +601,32 @@ def _rows():
     """Yields the hooks: (module, owner, names, function that wraps a function with one of these
     names)."""
     for library, module, owner, names, result in SKIPPED:
-        yield module, owner, names, lambda found, name, function, library=library, result=result: _skipped(library, found, name, function, result)
+        yield (
+            module,
+            owner,
+            names,
+            lambda found, name, function, library=library, result=result: _skipped(
+                library, found, name, function, result
+            ),
+        )
     for library, module, owner, name, forced in FORCED:
-        yield module, owner, (name,), lambda found, name, function, library=library, forced=forced: _forced(library, name, function, forced)
+        yield (
+            module,
+            owner,
+            (name,),
+            lambda found, name, function, library=library, forced=forced: _forced(
+                library, name, function, forced
+            ),
+        )
     for library, module, owner, name, parameter in SERVERS:
-        yield module, owner, (name,), lambda found, name, function, library=library, parameter=parameter: _to_folder(library, function, parameter)
+        yield (
+            module,
+            owner,
+            (name,),
+            lambda found, name, function, library=library, parameter=parameter: _to_folder(
+                library, function, parameter
+            ),
+        )
 
 
 def _hook(owner_name, names, wrap, module):
@@ -328,7 +641,8 @@ def _hook(owner_name, names, wrap, module):
         else:
             hooked = wrap(module, name, function)
         setattr(owner, name, hooked)
-        bound = vars(module).get(name)  # the module may contain a bound method, such as create_repo = api.create_repo
+        # the module may contain a bound method, such as create_repo = api.create_repo
+        bound = vars(module).get(name)
         if owner is not module and getattr(bound, "__self__", None).__class__ is owner:
             setattr(module, name, getattr(bound.__self__, name))
 

@@ -1,17 +1,43 @@
-"""Determines what a program reads back from the emulated GPU. Bytes written by the host are known. Values that kernels
-would have computed are assumed: numbers to be 0, masks to be true everywhere, results of `isnan` and `isinf` to be
-false. Each guess is reported as an assumption, with the line of the program that led to it.
+"""Determines what a program reads back from the emulated GPU. Bytes written by the host are known.
+Values that kernels would have computed are assumed: numbers to be 0, masks to be true everywhere,
+results of `isnan` and `isinf` to be false. Each guess is reported as an assumption, with the line
+of the program that led to it.
 
-This module replaces PyTorch's Python functions instead of using a dispatch mode, because autograd uses other formulas
-under a dispatch mode."""
+This module replaces PyTorch's Python functions instead of using a dispatch mode, because autograd
+uses other formulas under a dispatch mode."""
+
 import ctypes
 import functools
 import operator
 import os
 
-from vramscope import aliases, branches, checked, collectives, comparisons, detection, indexing, overrides, routing
-from vramscope.following import (ARITHMETIC, CHANGED, DERIVED, DERIVED_BY_TENSOR, DERIVED_WITHIN, MADE, MADE_BY_TENSOR, PARTS, RANDOM, SHAPED,
-                                 VIEWED, VIEWED_BY_TORCH, WRITTEN, Following)
+from vramscope import (
+    aliases,
+    branches,
+    checked,
+    collectives,
+    comparisons,
+    detection,
+    indexing,
+    overrides,
+    routing,
+)
+from vramscope.following import (
+    ARITHMETIC,
+    CHANGED,
+    DERIVED,
+    DERIVED_BY_TENSOR,
+    DERIVED_WITHIN,
+    MADE,
+    MADE_BY_TENSOR,
+    PARTS,
+    RANDOM,
+    SHAPED,
+    VIEWED,
+    VIEWED_BY_TORCH,
+    WRITTEN,
+    Following,
+)
 from vramscope.known import MANY, caller, place, version
 
 
@@ -31,6 +57,7 @@ class Values(Following):
         """Wraps to(), cuda() and cpu(). Known values are stored with the tensor, because a launch
         that uses the tensor makes them unknown in GPU memory. The stored values are returned when
         the tensor is copied back."""
+
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
             result = function(tensor, *args, **kwargs)
@@ -46,7 +73,12 @@ class Values(Following):
                     self.keep(result, tensor.detach().to(result.dtype, copy=True))
             elif self.compiling() or not self.plain(result):
                 return result
-            elif result.is_cuda and result.dtype is torch.bool and tensor.device.type == "cpu" and result.layout is torch.strided:
+            elif (
+                result.is_cuda
+                and result.dtype is torch.bool
+                and tensor.device.type == "cpu"
+                and result.layout is torch.strided
+            ):
                 self.tell(result, int(tensor.count_nonzero()))
             elif tensor.is_cuda and result.device.type == "cpu" and result.shape == tensor.shape:
                 value = self.fetched(tensor)
@@ -57,10 +89,18 @@ class Values(Following):
         return wrapper
 
     def fetched(self, tensor):
-        """What a copy of the tensor to the host contains; None if these are the bytes of emulated memory."""
+        """What a copy of the tensor to the host contains; None if these are the bytes of emulated
+        memory."""
         value = self.kept(tensor)
-        if value is None and tensor.dtype is self.torch.bool and self.unknown(tensor) and self.said(tensor) is not False:
-            self.process.assume("a mask computed on the GPU is assumed to be true everywhere", place())
+        if (
+            value is None
+            and tensor.dtype is self.torch.bool
+            and self.unknown(tensor)
+            and self.said(tensor) is not False
+        ):
+            self.process.assume(
+                "a mask computed on the GPU is assumed to be true everywhere", place()
+            )
             return self.torch.ones(tensor.shape, dtype=tensor.dtype, device="cpu")
         if value is None and self.small(tensor) and self.unknown(tensor):
             self.process.assume("numbers computed on the GPU are read back as 0", place())
@@ -68,22 +108,37 @@ class Values(Following):
 
     def received(self, function):
         """Wraps copy_() and x[...] = y for a tensor on the host and a source on the GPU."""
+
         @functools.wraps(function)
         def wrapper(tensor, *args, **kwargs):
-            source = (*args, *kwargs.values())[-1 if function.__name__ == "__setitem__" else 0] if args or kwargs else None
+            source = (
+                (*args, *kwargs.values())[-1 if function.__name__ == "__setitem__" else 0]
+                if args or kwargs
+                else None
+            )
             result = function(tensor, *args, **kwargs)
-            if (isinstance(source, self.torch.Tensor) and source.is_cuda and self.plain(tensor) and tensor.device.type == "cpu" and
-                    not self.compiling() and self.plain(source) and source.numel()):
+            if (
+                isinstance(source, self.torch.Tensor)
+                and source.is_cuda
+                and self.plain(tensor)
+                and tensor.device.type == "cpu"
+                and not self.compiling()
+                and self.plain(source)
+                and source.numel()
+            ):
                 value = self.fetched(source)
                 if value is not None:
                     with self.torch.no_grad():
-                        function(tensor, *args[:-1], value) if function.__name__ == "__setitem__" else function(tensor, value)
+                        function(
+                            tensor, *args[:-1], value
+                        ) if function.__name__ == "__setitem__" else function(tensor, value)
             return result
 
         return wrapper
 
     def compared(self, function):
         """Wraps ==, < and similar operators. The result is known if both operands are known."""
+
         @functools.wraps(function)
         def wrapper(input, other, **more):  # these are the names of PyTorch's parameters
             tensor = input
@@ -105,13 +160,27 @@ class Values(Following):
                 for part in parts:
                     self.restore(part, self.value(part))
                 if result.numel() == 1 and getattr(tensor, "_vramscope_guess", False):
-                    self.say(result, bool(function(left, right)))  # only an assumption: the branch that reads the result may choose the other value
+                    # only an assumption: the branch that reads the result may choose the other
+                    # value
+                    self.say(result, bool(function(left, right)))
                 else:
                     self.keep(result, function(left, right))
-            elif left is None and result.numel() == 1 and not isinstance(other, self.torch.Tensor) and self.unknown(tensor):
+            elif (
+                left is None
+                and result.numel() == 1
+                and not isinstance(other, self.torch.Tensor)
+                and self.unknown(tensor)
+            ):
                 # A computed number is assumed to be 0.
-                self.say(result, bool(function(self.torch.zeros((), dtype=tensor.dtype, device="cpu"), other)))
-            elif tensor.is_floating_point() and type(other) in (int, float) and function.__name__ in ("eq", "__eq__"):
+                self.say(
+                    result,
+                    bool(function(self.torch.zeros((), dtype=tensor.dtype, device="cpu"), other)),
+                )
+            elif (
+                tensor.is_floating_point()
+                and type(other) in (int, float)
+                and function.__name__ in ("eq", "__eq__")
+            ):
                 result._vramscope_equals = version(result)
             return result
 
@@ -131,17 +200,35 @@ class Values(Following):
         return self.torch.full(mask.shape, self.said(mask) is not False, device="cpu")
 
     def summed(self, function):
-        """Wraps sums. The sum of a computed mask equals the number of elements that the mask is assumed to select."""
+        """Wraps sums. The sum of a computed mask equals the number of elements that the mask is
+        assumed to select."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = args[0] if args else kwargs.get("input")
             compared = getattr(mask, "_vramscope_equals", None)
-            if compared is not None and compared == version(mask) and (len(args) > 1 or "dim" in kwargs) and kwargs.get("out") is None:
+            if (
+                compared is not None
+                and compared == version(mask)
+                and (len(args) > 1 or "dim" in kwargs)
+                and kwargs.get("out") is None
+            ):
                 return self.equals_nothing(function, args, kwargs)
-            guess = self.guess(mask) if self.small(mask) and mask.dtype is self.torch.bool and self.value(mask) is None else None
+            guess = (
+                self.guess(mask)
+                if self.small(mask) and mask.dtype is self.torch.bool and self.value(mask) is None
+                else None
+            )
             result = function(*args, **kwargs)
             if guess is not None and kwargs.get("out") is None:
-                self.restore(result, function(guess, *args[1:], **{key: arg for key, arg in kwargs.items() if key != "input"}))
+                self.restore(
+                    result,
+                    function(
+                        guess,
+                        *args[1:],
+                        **{key: arg for key, arg in kwargs.items() if key != "input"},
+                    ),
+                )
                 result._vramscope_guess = True
             return result
 
@@ -152,7 +239,10 @@ class Values(Following):
         assumes that none does. For example, (pixels == 0).sum(-1) == pixels.size(-1) searches for
         rows of padding."""
         result = function(*args, **kwargs)
-        self.assume("the program counts how often a given value occurs in each row of a tensor that was computed on the GPU; all these counts are assumed to be 0")
+        self.assume(
+            "the program counts how often a given value occurs in each row of a tensor that was "
+            "computed on the GPU; all these counts are assumed to be 0"
+        )
         if self.small(result):
             self.restore(result, self.torch.zeros(result.shape, dtype=result.dtype, device="cpu"))
         return result
@@ -160,6 +250,7 @@ class Values(Following):
     def combined(self, function, truth_of):
         """Wraps `&`, `|`, `^`, `~` and their named forms. Combines the assumed values of the
         operands. If all operands are known, the result is known."""
+
         @functools.wraps(function)
         def wrapper(*parts, **kwargs):
             torch = self.torch
@@ -168,7 +259,12 @@ class Values(Following):
                 return self.into(function, parts, kwargs)
             if self.compiling() or not all(isinstance(part, (torch.Tensor, int)) for part in parts):
                 return function(*parts, **kwargs)
-            values = [(self.value(part) if self.small(part) else None) if isinstance(part, torch.Tensor) and part.is_cuda else part for part in parts]
+            values = [
+                (self.value(part) if self.small(part) else None)
+                if isinstance(part, torch.Tensor) and part.is_cuda
+                else part
+                for part in parts
+            ]
             result = function(*parts, **kwargs)
             if not self.plain(result) or not result.is_cuda:
                 return result
@@ -176,7 +272,9 @@ class Values(Following):
                 if self.small(result):
                     self.keep(result, function(*values))
                 return result
-            if result.dtype is not torch.bool or not all(isinstance(part, (torch.Tensor, bool)) for part in parts):
+            if result.dtype is not torch.bool or not all(
+                isinstance(part, (torch.Tensor, bool)) for part in parts
+            ):
                 return result
             truths = []
             for part, value in zip(parts, values):
@@ -192,11 +290,17 @@ class Values(Following):
         return wrapper
 
     def contains(self, function):
-        """Wraps `number in tensor`. A tensor with unknown values is assumed not to contain the number."""
+        """Wraps `number in tensor`. A tensor with unknown values is assumed not to contain the
+        number."""
+
         @functools.wraps(function)
         def wrapper(tensor, element):
             if self.value(tensor) is None and self.unknown(tensor):
-                self.process.assume("a tensor computed on the GPU is assumed not to contain the number that the program looks for", place())
+                self.process.assume(
+                    "a tensor computed on the GPU is assumed not to contain the number that the "
+                    "program looks for",
+                    place(),
+                )
                 self.asked = False
                 try:
                     function(tensor, element)
@@ -208,15 +312,22 @@ class Values(Following):
         return wrapper
 
     def truth(self, function):
-        """Wraps item(), bool(), int() and float(). A computed condition is assumed to be true and a computed number to be 0,
-        unless the program's code needs another value (branches.py, comparisons.py)."""
+        """Wraps item(), bool(), int() and float(). A computed condition is assumed to be true and a
+        computed number to be 0, unless the program's code needs another value (branches.py,
+        comparisons.py)."""
+
         @functools.wraps(function)
         def wrapper(tensor):
             if self.compiling() or not tensor.is_cuda:
                 return function(tensor)
             known = self.kept(tensor)
-            if known is not None and getattr(tensor, "_vramscope_guess", False) and branches.way(caller()) is False:
-                known = self.torch.zeros_like(known)  # The program needs false here, for example to end a loop.
+            if (
+                known is not None
+                and getattr(tensor, "_vramscope_guess", False)
+                and branches.way(caller()) is False
+            ):
+                # The program needs false here, for example to end a loop.
+                known = self.torch.zeros_like(known)
             if known is not None:
                 function(tensor)  # synchronizes with the GPU
                 return function(known)
@@ -224,14 +335,20 @@ class Values(Following):
                 value = branches.way(caller())
                 if value is None:
                     value = self.said(tensor) is not False
-                self.process.assume("a condition computed on the GPU is assumed to be %s" % str(value).lower(), place())
+                self.process.assume(
+                    "a condition computed on the GPU is assumed to be %s" % str(value).lower(),
+                    place(),
+                )
                 return type(function(tensor))(value)  # synchronizes with the GPU
             number = function(tensor)  # synchronizes with the GPU
             if self.asked and self.unknown(tensor):
                 if type(number) in (int, float):
                     value, why = comparisons.number(caller())
                     if value:
-                        self.process.assume("a number computed on the GPU is assumed to be %g, %s" % (value, why), place())
+                        self.process.assume(
+                            "a number computed on the GPU is assumed to be %g, %s" % (value, why),
+                            place(),
+                        )
                         return type(number)(value)
                 self.process.assume("a number computed on the GPU is assumed to be 0", place())
             return number
@@ -241,11 +358,15 @@ class Values(Following):
     def iterates(self, step):
         """Wraps L-BFGS's step(). Because all gradients are zero, it would end immediately and keep
         no history."""
+
         @functools.wraps(step)
         def wrapper(optimizer, closure):
             for group in optimizer.param_groups:
                 group["tolerance_grad"] = group["tolerance_change"] = -1
-            self.process.assume("L-BFGS is assumed to run all of its iterations and to keep the history of each iteration")
+            self.process.assume(
+                "L-BFGS is assumed to run all of its iterations and to keep the history of each "
+                "iteration"
+            )
             return step(optimizer, closure)
 
         return wrapper
@@ -255,6 +376,7 @@ class Values(Following):
         read as true, so that checks of arguments pass and a zero-dimensional mask selects its
         element. With truth=2, only the first unknown condition is read as true. The later ones
         signal errors, so they are read as false."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             self.truths(truth)
@@ -283,26 +405,37 @@ class Values(Following):
         values are assumed to be equal, unless that makes the program fail or repeat a loop.
         Parameters are also assumed to be equal, because transformers compares weights that a
         checkpoint contains twice, and ties them if they are equal."""
+
         @functools.wraps(function)
         def wrapper(input, other, *args, **kwargs):
-            tensor, other = (part.data if type(part) is self.torch.nn.Parameter else part for part in (input, other))
+            tensor, other = (
+                part.data if type(part) is self.torch.nn.Parameter else part
+                for part in (input, other)
+            )
             # Reads known values before the call, because the kernel makes them unknown.
             values = [self.value(part) if self.small(part) else None for part in (tensor, other)]
             result = function(tensor, other, *args, **kwargs)
-            if result or tensor.shape != other.shape or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40)):
+            if (
+                result
+                or tensor.shape != other.shape
+                or not (self.small(tensor, 1 << 40) and self.small(other, 1 << 40))
+            ):
                 return result
             if values[0] is not None and values[1] is not None:
                 return function(*values, *args, **kwargs)
             if not self.unknown(tensor) and not self.unknown(other):
                 return result
             value = branches.way(caller()) is not False
-            self.process.assume("a condition computed on the GPU is assumed to be %s" % str(value).lower(), place())
+            self.process.assume(
+                "a condition computed on the GPU is assumed to be %s" % str(value).lower(), place()
+            )
             return value
 
         return wrapper
 
     def repeated(self, function):
         """Wraps repeat_interleave, whose output size is read from the GPU."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             repeats = kwargs.get("repeats", args[1] if len(args) > 1 else args[0] if args else None)
@@ -340,17 +473,27 @@ class Values(Following):
     def same(self, function):
         """Wraps any() and all(). Computed numbers, such as a solver's error codes, are assumed to
         be 0, so the result is assumed to be false."""
+
         @functools.wraps(function)
         def wrapper(input, *args, **kwargs):
             tensor = input
             if kwargs.get("out") is not None:
                 return self.into(function, (tensor, *args), kwargs)
             result = function(tensor, *args, **kwargs)
-            if self.compiling() or not getattr(result, "is_cuda", False) or not getattr(tensor, "is_cuda", False):
+            if (
+                self.compiling()
+                or not getattr(result, "is_cuda", False)
+                or not getattr(tensor, "is_cuda", False)
+            ):
                 return result
             truth = self.said(tensor)
             value = self.kept(tensor)
-            if truth is None and value is None and tensor.dtype not in (self.torch.bool, self.torch.uint8) and self.unknown(tensor):
+            if (
+                truth is None
+                and value is None
+                and tensor.dtype not in (self.torch.bool, self.torch.uint8)
+                and self.unknown(tensor)
+            ):
                 truth = False
             if truth is not None:
                 self.say(result, truth)
@@ -379,7 +522,9 @@ class Values(Following):
         count = self.routing.share(mask)
         if count is None:
             count = mask.numel()
-            self.process.assume("a mask computed on the GPU is assumed to be true everywhere", place())
+            self.process.assume(
+                "a mask computed on the GPU is assumed to be true everywhere", place()
+            )
         else:
             self.assume(routing.EVENLY)
             if not mask.is_contiguous():
@@ -389,6 +534,7 @@ class Values(Following):
 
     def count(self, function, mask_of):
         """Wraps functions that read the number of true elements of a mask from the GPU."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             mask = None if self.compiling() else mask_of(args, kwargs)
@@ -426,14 +572,22 @@ class Values(Following):
 
     def indexed(self, function):
         """Wraps x[...] and x[...] = y with masks among the indices."""
+
         @functools.wraps(function)
         def wrapper(tensor, index, *value):
             # PyTorch does not count the mask if a single number is assigned.
-            if not self.compiling() and (not value or isinstance(value[0], self.torch.Tensor) and value[0].numel() > 1):
+            if not self.compiling() and (
+                not value or isinstance(value[0], self.torch.Tensor) and value[0].numel() > 1
+            ):
                 if self.is_mask(index):
                     index = self.counted_mask(index)[0]
                 elif type(index) is tuple:
-                    index = tuple([self.counted_mask(part)[0] if self.is_mask(part) else part for part in index])
+                    index = tuple(
+                        [
+                            self.counted_mask(part)[0] if self.is_mask(part) else part
+                            for part in index
+                        ]
+                    )
                 if self.truth_of_index(index):
                     return self.sound(function)(tensor, index, *value)
             return function(tensor, index, *value)
@@ -443,17 +597,29 @@ class Values(Following):
     def scattered(self, function):
         """Wraps masked_scatter. Its backward pass selects gradients with the same mask, but at most
         as many gradients as masked_scatter was given values."""
+
         @functools.wraps(function)
         def wrapper(input, mask, source):
             tensor = input
-            if not self.compiling() and self.is_mask(mask) and isinstance(source, self.torch.Tensor):
+            if (
+                not self.compiling()
+                and self.is_mask(mask)
+                and isinstance(source, self.torch.Tensor)
+            ):
                 value = self.value(mask)
                 if value is not None:
                     count = int(value.count_nonzero()) * tensor.numel() // mask.numel()
                 else:
-                    self.assume("a mask computed on the GPU is assumed to select as many elements as there are values to scatter")
+                    self.assume(
+                        "a mask computed on the GPU is assumed to select as many elements as "
+                        "there are values to scatter"
+                    )
                     count = min(tensor.numel(), source.numel())
-                self.count_true(mask.data_ptr() if mask.is_contiguous() and mask.shape == tensor.shape else 0, tensor.numel(), count)
+                self.count_true(
+                    mask.data_ptr() if mask.is_contiguous() and mask.shape == tensor.shape else 0,
+                    tensor.numel(),
+                    count,
+                )
             return function(tensor, mask, source)
 
         return wrapper
@@ -462,19 +628,37 @@ class Values(Following):
         """Returns the value to assume for all zero-dimensional masks among the indices. PyTorch
         reads these back, for example in x[~isnan(x)] if x has no dimensions. Returns None if there
         are no such masks, or if the bytes of one of them are known."""
-        truths = [part for part in (index if type(index) is tuple else (index,))
-                  if self.plain(part) and part.is_cuda and part.dtype is self.torch.bool and part.dim() == 0]
+        truths = [
+            part
+            for part in (index if type(index) is tuple else (index,))
+            if self.plain(part)
+            and part.is_cuda
+            and part.dtype is self.torch.bool
+            and part.dim() == 0
+        ]
         if not truths or not all(self.unknown(part) for part in truths):
             return None
-        values = [bool(value) if (value := self.value(part)) is not None else self.said(part) is not False for part in truths]
-        self.process.assume("a condition computed on the GPU is assumed to be %s" % str(all(values)).lower(), place())
+        values = [
+            bool(value) if (value := self.value(part)) is not None else self.said(part) is not False
+            for part in truths
+        ]
+        self.process.assume(
+            "a condition computed on the GPU is assumed to be %s" % str(all(values)).lower(),
+            place(),
+        )
         return all(values)
 
     def is_mask(self, index):
-        return self.plain(index) and index.is_cuda and index.dtype in (self.torch.bool, self.torch.uint8) and index.dim() > 0
+        return (
+            self.plain(index)
+            and index.is_cuda
+            and index.dtype in (self.torch.bool, self.torch.uint8)
+            and index.dim() > 0
+        )
 
     def tell(self, mask, count):
-        """Sets the number of true elements that the platform reports for the mask, now and in a backward pass."""
+        """Sets the number of true elements that the platform reports for the mask, now and in a
+        backward pass."""
         # If the mask is not contiguous, PyTorch counts a copy, whose address is unknown.
         self.count_true(mask.data_ptr() if mask.is_contiguous() else 0, mask.numel(), count)
         self.remember(mask, count)
@@ -493,8 +677,13 @@ class Values(Following):
         true. If only their number is assumed, uses evenly spaced positions."""
         torch = self.torch
         parts = result if isinstance(result, tuple) else (result,)
-        if (count > MANY or not parts or
-                not all(self.plain(part) and part.dtype is torch.int64 and part.is_cuda for part in parts)):
+        if (
+            count > MANY
+            or not parts
+            or not all(
+                self.plain(part) and part.dtype is torch.int64 and part.is_cuda for part in parts
+            )
+        ):
             return
         if known is None:
             flat = spread(torch, count, mask.numel())
@@ -510,9 +699,16 @@ class Values(Following):
             for part, place in zip(parts, places):
                 if part.shape == place.shape and part.is_contiguous():
                     self.put(part, self.keep(part, place))
-        elif parts is not result and places and result.shape == (count, len(places)) and result.t().is_contiguous():
+        elif (
+            parts is not result
+            and places
+            and result.shape == (count, len(places))
+            and result.t().is_contiguous()
+        ):
             self.put(result, torch.stack(places))
-            self.keep(result, torch.stack(places, 1))  # the result is a transposed view, so its memory, written above, has the positions by dimension
+            # the result is a transposed view, so its memory, written above, has the positions by
+            # dimension
+            self.keep(result, torch.stack(places, 1))
 
 
 def spread(torch, count, size):
@@ -520,11 +716,65 @@ def spread(torch, count, size):
     return torch.arange(count, device="cpu") * (size // max(1, count))
 
 
-_OF_TORCH = ("isnan", "isinf", "any", "all", "nonzero", "argwhere", "masked_select", "masked_scatter", "eq", "ne", "lt", "le", "gt", "ge", "where",
-             "logical_and", "logical_or", "logical_xor", "logical_not", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not", "bincount",
-             "histc", "_foreach_add_", "multinomial", "sum", "prod", "max", "min", "amax", "amin", "cumsum", "_unique2", "topk", "argmax",
-             "argmin", "sort", "normal", "repeat_interleave", "allclose", "equal", "combinations", "cov", "segment_reduce", "_segment_reduce", "bernoulli",
-             "binomial", "poisson", "matrix_exp", *MADE, *WRITTEN, *RANDOM, *DERIVED, *PARTS, *VIEWED_BY_TORCH)
+_OF_TORCH = (
+    "isnan",
+    "isinf",
+    "any",
+    "all",
+    "nonzero",
+    "argwhere",
+    "masked_select",
+    "masked_scatter",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "where",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "logical_not",
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "bitwise_not",
+    "bincount",
+    "histc",
+    "_foreach_add_",
+    "multinomial",
+    "sum",
+    "prod",
+    "max",
+    "min",
+    "amax",
+    "amin",
+    "cumsum",
+    "_unique2",
+    "topk",
+    "argmax",
+    "argmin",
+    "sort",
+    "normal",
+    "repeat_interleave",
+    "allclose",
+    "equal",
+    "combinations",
+    "cov",
+    "segment_reduce",
+    "_segment_reduce",
+    "bernoulli",
+    "binomial",
+    "poisson",
+    "matrix_exp",
+    *MADE,
+    *WRITTEN,
+    *RANDOM,
+    *DERIVED,
+    *PARTS,
+    *VIEWED_BY_TORCH,
+)
 
 
 def _first(args, kwargs):
@@ -541,16 +791,27 @@ def install(process):
         library = ctypes.CDLL(os.path.join(process.settings.emulated, "libvramscope-emulated.so"))
         values = Values(process, library)
     except (OSError, AttributeError) as error:
-        process.assume("the Python hooks and the emulated platform have different versions, so values that the program reads from the GPU are 0, "
-                       "and masks computed on the GPU are empty", str(error))
+        process.assume(
+            "the Python hooks and the emulated platform have different versions, so values that "
+            "the program reads from the GPU are 0, "
+            "and masks computed on the GPU are empty",
+            str(error),
+        )
         return
 
     overrides.constructors(torch)  # before functions are replaced
-    originals = [(owner, name, getattr(owner, name)) for owner, names in ((torch, _OF_TORCH), *_within(torch)) for name in names if hasattr(owner, name)]
+    originals = [
+        (owner, name, getattr(owner, name))
+        for owner, names in ((torch, _OF_TORCH), *_within(torch))
+        for name in names
+        if hasattr(owner, name)
+    ]
     try:
         _stand_in(process, values)
     finally:
-        overrides.install(process, {name: original for owner, name, original in originals if owner is torch})
+        overrides.install(
+            process, {name: original for owner, name, original in originals if owner is torch}
+        )
         # torch.jit.script must still find operators under these names. Otherwise it would try to
         # compile the replacements, which are Python functions.
         for owner, name, original in originals:
@@ -587,10 +848,12 @@ def _stand_in(process, values):
     for name in ("eq", "ne", "lt", "le", "gt", "ge"):
         stand_in(tensor, ("__%s__" % name, name), values.compared)
         stand_in(torch, (name,), values.compared)
-    for names, truth_of in ((("__and__", "__rand__", "logical_and", "bitwise_and"), operator.and_),
-                            (("__or__", "__ror__", "logical_or", "bitwise_or"), operator.or_),
-                            (("__xor__", "__rxor__", "logical_xor", "bitwise_xor"), operator.xor),
-                            (("__invert__", "logical_not", "bitwise_not"), operator.not_)):
+    for names, truth_of in (
+        (("__and__", "__rand__", "logical_and", "bitwise_and"), operator.and_),
+        (("__or__", "__ror__", "logical_or", "bitwise_or"), operator.or_),
+        (("__xor__", "__rxor__", "logical_xor", "bitwise_xor"), operator.xor),
+        (("__invert__", "logical_not", "bitwise_not"), operator.not_),
+    ):
         for name in names:
             for owner in (tensor,) if name.startswith("__") else (tensor, torch):
                 if hasattr(owner, name):
@@ -610,10 +873,19 @@ def _stand_in(process, values):
     indexing.replace(torch, values.viewed(values.indexed(tensor.__getitem__)))
     stand_in(tensor, ("__setitem__",), values.indexed)
     stand_in(tensor, ("__setitem__",), values.received)
-    for owner, names, wrap in ((tensor, ARITHMETIC, values.arithmetic), (tensor, VIEWED, values.viewed), (torch, MADE, values.made),
-                               (tensor, MADE_BY_TENSOR, values.made), (torch, WRITTEN, values.written), (torch, (*DERIVED, *VIEWED_BY_TORCH), values.derived),
-                               (tensor, DERIVED, values.derived), (tensor, DERIVED_BY_TENSOR, values.derived), (tensor, CHANGED, values.changed),
-                               (torch, PARTS, values.parts), (tensor, PARTS, values.parts)):
+    for owner, names, wrap in (
+        (tensor, ARITHMETIC, values.arithmetic),
+        (tensor, VIEWED, values.viewed),
+        (torch, MADE, values.made),
+        (tensor, MADE_BY_TENSOR, values.made),
+        (torch, WRITTEN, values.written),
+        (torch, (*DERIVED, *VIEWED_BY_TORCH), values.derived),
+        (tensor, DERIVED, values.derived),
+        (tensor, DERIVED_BY_TENSOR, values.derived),
+        (tensor, CHANGED, values.changed),
+        (torch, PARTS, values.parts),
+        (tensor, PARTS, values.parts),
+    ):
         stand_in(owner, [name for name in names if hasattr(owner, name)], wrap)
     for owner, names in _within(torch):
         stand_in(owner, [name for name in names if hasattr(owner, name)], values.derived)

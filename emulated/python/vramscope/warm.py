@@ -1,19 +1,22 @@
-"""A server process for the plans of `fit`: it has imported what a program imports, and becomes the program repeatedly
-by forking.
+"""A server process for the plans of `fit`: it has imported what a program imports, and becomes the
+program repeatedly by forking.
 
-    vramscope starts `python train.py` as for any plan, with VRAMSCOPE_PROGRAM_SERVE in its environment.
-    sitecustomize calls serve(), which imports the modules that the program's first run had imported before it used
-    CUDA (stored by `tell_modules`), and listens on a socket. Each request contains an output folder, descriptors of
-    standard streams and namespaces, arguments and environment. A fork applies them and returns from serve(): the
-    interpreter then runs the script as `__main__`, as if it had just started.
+vramscope starts `python train.py` as for any plan, with VRAMSCOPE_PROGRAM_SERVE in its environment.
+sitecustomize calls serve(), which imports the modules that the program's first run had imported
+before it used CUDA (stored by `tell_modules`), and listens on a socket. Each request contains an
+output folder, descriptors of standard streams and namespaces, arguments and environment. A fork
+applies them and returns from serve(): the interpreter then runs the script as `__main__`, as if it
+had just started.
 
-CUDA is not used before the fork. For each program, another process waits for the program's end, reports how it ended,
-and kills it if the client is gone. The platform's library reads some settings only once. Therefore all forks use the
-same path for their output folders: the path of a fixed descriptor (OUTPUT).
+CUDA is not used before the fork. For each program, another process waits for the program's end,
+reports how it ended, and kills it if the client is gone. The platform's library reads some settings
+only once. Therefore all forks use the same path for their output folders: the path of a fixed
+descriptor (OUTPUT).
 
-The server's imports are isolated in the same way as a program. A plan's namespaces are below this process's user
-namespace (overlay_root.h), so the fork may enter them as an ordinary user. Entering them grants capabilities, which the
-fork then drops, as an exec would."""
+The server's imports are isolated in the same way as a program. A plan's namespaces are below this
+process's user namespace (overlay_root.h), so the fork may enter them as an ordinary user. Entering
+them grants capabilities, which the fork then drops, as an exec would."""
+
 import array
 import atexit
 import ctypes
@@ -42,7 +45,20 @@ CAPABILITY_VERSION_3 = 0x20080522
 # Variables that may differ between plans: vramscope's own, and those that torchrun sets (they are
 # read when a process group is created). The first list has prefixes, the second has names.
 _OF_A_PLAN = ("VRAMSCOPE_", "TORCHELASTIC_")
-_OF_A_RANK = {"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "ROLE_RANK", "MASTER_ADDR", "MASTER_PORT", "PWD", "OLDPWD", "SHLVL", "_"}
+_OF_A_RANK = {
+    "RANK",
+    "LOCAL_RANK",
+    "WORLD_SIZE",
+    "LOCAL_WORLD_SIZE",
+    "GROUP_RANK",
+    "ROLE_RANK",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "PWD",
+    "OLDPWD",
+    "SHLVL",
+    "_",
+}
 _OF_LAUNCHERS = {"torch", "accelerate"}  # packages that torchrun and launchers built on it import
 
 
@@ -58,7 +74,11 @@ def begins():
 
 def about_to_import_torch():
     ours = {"PYTORCH_CUDA_ALLOC_CONF", *uploads.VARIABLES, *uploads.NO_NETWORK}
-    changed = sorted(name for name in {*os.environ, *_began_with} if os.environ.get(name) != _began_with.get(name) and name not in ours)
+    changed = sorted(
+        name
+        for name in {*os.environ, *_began_with}
+        if os.environ.get(name) != _began_with.get(name) and name not in ours
+    )
     _changes.extend(changed)
 
 
@@ -70,24 +90,42 @@ def tell_modules(process):
     imported until then, in the order of their imports."""
     if "VRAMSCOPE_PROGRAM_TOGGLES" not in os.environ:
         return
-    files = [(name, getattr(module, "__dict__", {}).get("__file__")) for name, module in list(sys.modules.items()) if name != "__main__"]
-    begun = {name for name, module in list(sys.modules.items()) if getattr(getattr(module, "__spec__", None), "_initializing", False)}
+    files = [
+        (name, getattr(module, "__dict__", {}).get("__file__"))
+        for name, module in list(sys.modules.items())
+        if name != "__main__"
+    ]
+    begun = {
+        name
+        for name, module in list(sys.modules.items())
+        if getattr(getattr(module, "__spec__", None), "_initializing", False)
+    }
     # If the program first uses CUDA while a module is still being imported, the server must not
     # import that module. It must not import the module's submodules either, because this would
     # import the module.
-    names = [name for name, path in files if packages.is_package(path) and not packages.is_own(path)
-             and not any(name == other or name.startswith(other + ".") for other in begun)]
-    why = "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
+    names = [
+        name
+        for name, path in files
+        if packages.is_package(path)
+        and not packages.is_own(path)
+        and not any(name == other or name.startswith(other + ".") for other in begun)
+    ]
+    why = (
+        "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
+    )
     if threading.active_count() > 1:
         why = why or "the program starts threads before it uses CUDA"
     told = {"modules": names, "why_not": why, "rank": torchrun.describe(_began_with, _may_differ)}
     try:
-        replace_file(os.path.join(process.settings.output, "modules.json"), json.dumps(told).encode())
+        replace_file(
+            os.path.join(process.settings.output, "modules.json"), json.dumps(told).encode()
+        )
     except OSError:
         pass  # the next program starts without the server
 
 
 # --- the server ---
+
 
 def serve():
     """Runs the server. Returns only in forks, each of which becomes a planned program."""
@@ -102,13 +140,15 @@ def serve():
     atexit.register(_keep_imports)  # the function registered first is called last
     sys.dont_write_bytecode, writes = True, sys.dont_write_bytecode
     again = None
-    # The first optimizer imports torch._dynamo, often after the list was stored. Its 800 modules take two seconds.
+    # The first optimizer imports torch._dynamo, often after the list was stored. Its 800 modules
+    # take two seconds.
     for name in [*names, *(["torch._dynamo"] if "torch" in names else ())]:
         try:
             importlib.import_module(name)
             if name == "torch":
                 again = _count_devices_aside(sys.modules[name])
-        except Exception as error:  # for example, the program creates this module only while it runs
+        # for example, the program creates this module only while it runs
+        except Exception as error:
             if name == "torch":
                 raise
             print("vramscope: not imported in advance: %s (%s)" % (name, error), file=sys.stderr)
@@ -118,14 +158,19 @@ def serve():
     if ranks is not None:
         torchrun.use(ranks, path + ".ranks", OUTPUT)
     _imported.update(_files())
-    _shared.extend(name for name in sys.modules if name.partition(".")[0] not in {*sys.stdlib_module_names, "__main__"})
+    _shared.extend(
+        name
+        for name in sys.modules
+        if name.partition(".")[0] not in {*sys.stdlib_module_names, "__main__"}
+    )
     gc.collect()
     gc.freeze()  # the program's garbage collections skip imported objects, whose pages stay shared
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     listener.bind(path + ".part")
     listener.listen(16)
     os.rename(path + ".part", path)
-    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system removes ended children, for which nothing waits
+    # the system removes ended children, for which nothing waits
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         connection, _ = listener.accept()
         if os.fork() == 0:
@@ -230,11 +275,13 @@ def _answer(connection):
 
 
 def _receive(connection):
-    message, ancillary, _, _ = connection.recvmsg(MOST, socket.CMSG_SPACE(16 * array.array("i").itemsize))
+    message, ancillary, _, _ = connection.recvmsg(
+        MOST, socket.CMSG_SPACE(16 * array.array("i").itemsize)
+    )
     descriptors = array.array("i")
     for level, kind, data in ancillary:
         if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
-            descriptors.frombytes(data[:len(data) - len(data) % descriptors.itemsize])
+            descriptors.frombytes(data[: len(data) - len(data) % descriptors.itemsize])
     return json.loads(message) if message else None, list(descriptors)
 
 
@@ -243,13 +290,19 @@ def _refuse(request):
     if _arguments(request) is None:
         return "the server was started for another program"
     given = request["environment"]
-    changed = sorted(name for name in {*given, *_began_with} if given.get(name) != _began_with.get(name)
-                     and not _may_differ(name) and not _of_a_shim(name))
+    changed = sorted(
+        name
+        for name in {*given, *_began_with}
+        if given.get(name) != _began_with.get(name)
+        and not _may_differ(name)
+        and not _of_a_shim(name)
+    )
     if changed:
         return "the environment has changed: %s" % ", ".join(changed[:4])
     if given.get(DEVICES) != _began_with.get(DEVICES):
         return "the server was started with another number of GPUs"
-    if _but_memory(given) != _but_memory(_began_with):  # imported modules may have read the GPU's properties
+    # imported modules may have read the GPU's properties
+    if _but_memory(given) != _but_memory(_began_with):
         return "the server was started for another GPU"
     torch = sys.modules.get("torch")
     if torch is not None and (torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork()):
@@ -274,8 +327,9 @@ def _arguments(request):
     otherwise None."""
     own, command = sys.orig_argv, request["command"]
     options = len(own) - len(sys.argv)  # the interpreter and its options
-    if command[1:options + 1] == own[1:options + 1]:  # the interpreter may have another name: pyenv's is a script
-        return command[options + 1:]
+    # the interpreter may have another name: pyenv's is a script
+    if command[1 : options + 1] == own[1 : options + 1]:
+        return command[options + 1 :]
     # The program may have been started as a command: a script whose first line names the
     # interpreter.
     if options == 1 and shutil.which(command[0], path=request["environment"].get("PATH")) == own[1]:
@@ -290,7 +344,8 @@ def _wait(connection, child):
         pid, status = os.waitpid(child, os.WNOHANG)
         if pid:
             return status
-        if poll.poll(POLL_MS):  # the client sends nothing more, so an event means that the connection is closed
+        # the client sends nothing more, so an event means that the connection is closed
+        if poll.poll(POLL_MS):
             os.killpg(child, signal.SIGKILL)
             return os.waitpid(child, 0)[1]
 
@@ -299,9 +354,16 @@ def _take_environment(given):
     """Sets the environment to that of the request. Variables that hooks and libraries have set in
     this process are kept."""
     here = "/proc/self/fd/%d" % OUTPUT
-    since = {name: value.replace(here, given.get("VRAMSCOPE_PROGRAM_OUTPUT", here)) for name, value in os.environ.items()
-             if _began_with.get(name) != value}
-    wanted = {**given, **since, **{name: value for name, value in os.environ.items() if _of_a_shim(name)}}
+    since = {
+        name: value.replace(here, given.get("VRAMSCOPE_PROGRAM_OUTPUT", here))
+        for name, value in os.environ.items()
+        if _began_with.get(name) != value
+    }
+    wanted = {
+        **given,
+        **since,
+        **{name: value for name, value in os.environ.items() if _of_a_shim(name)},
+    }
     for name in set(os.environ) - set(wanted):
         del os.environ[name]
     for name, value in wanted.items():
@@ -317,7 +379,9 @@ def _take_gpus():
     """Reads the GPUs again, because their memory may have another size in this plan."""
     if os.environ.get(GPUS) == _began_with.get(GPUS):
         return
-    platform = ctypes.CDLL(os.path.join(os.environ["VRAMSCOPE_PROGRAM_EMULATED"], "libvramscope-emulated.so"))
+    platform = ctypes.CDLL(
+        os.path.join(os.environ["VRAMSCOPE_PROGRAM_EMULATED"], "libvramscope-emulated.so")
+    )
     if platform.vramscope_emulated_reread_gpus() != 0:
         raise RuntimeError("the emulated platform cannot use the GPUs of %s" % GPUS)
 
@@ -333,8 +397,11 @@ def _without_capabilities(libc):
         return
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
-        raise OSError(ctypes.get_errno(), "capabilities cannot be dropped: " + os.strerror(ctypes.get_errno()))
-    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)  # an exec sets it; without it, root owns the files of /proc/self
+        raise OSError(
+            ctypes.get_errno(), "capabilities cannot be dropped: " + os.strerror(ctypes.get_errno())
+        )
+    # an exec sets it; without it, root owns the files of /proc/self
+    libc.prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)
 
 
 def _become(request, descriptors, told):
@@ -346,15 +413,24 @@ def _become(request, descriptors, told):
         output, streams, namespaces = descriptors[0], descriptors[1:4], descriptors[4:]
         for namespace in namespaces:
             if libc.setns(namespace, 0) != 0:
-                raise OSError(ctypes.get_errno(), "the isolated file system cannot be entered: " + os.strerror(ctypes.get_errno()))
+                raise OSError(
+                    ctypes.get_errno(),
+                    "the isolated file system cannot be entered: "
+                    + os.strerror(ctypes.get_errno()),
+                )
         if namespaces:
             _without_capabilities(libc)
         os.chdir(request["folder"])
         # Checks files in the plan's mount namespace, because this process's own namespace still
         # shows the old file after a file was replaced.
-        changed = [path for path, facts in _imported.items() if facts is not None and _facts(path) != facts]
+        changed = [
+            path for path, facts in _imported.items() if facts is not None and _facts(path) != facts
+        ]
         if changed:
-            raise OSError("an imported file has changed: %s%s" % (changed[0], " and %d more" % (len(changed) - 1) if len(changed) > 1 else ""))
+            raise OSError(
+                "an imported file has changed: %s%s"
+                % (changed[0], " and %d more" % (len(changed) - 1) if len(changed) > 1 else "")
+            )
         _die_with_parent(signal.SIGKILL)  # a change of user namespace clears this setting
         os.dup2(output, OUTPUT)
         for number, stream in enumerate(streams):
@@ -368,7 +444,7 @@ def _become(request, descriptors, told):
     os.close(told)
     options, arguments = len(sys.orig_argv) - len(sys.argv), _arguments(request)
     sys.argv[1:] = arguments
-    sys.orig_argv[options + 1:] = arguments
+    sys.orig_argv[options + 1 :] = arguments
     _take_environment(request["environment"])
     _take_gpus()
     # Until this call, the isolation library has the server's variables, and would set them in child

@@ -1,12 +1,30 @@
-"""Begins to watch a process that has imported torch: installs the hooks in their order, and handles the process's
-end."""
+"""Begins to watch a process that has imported torch: installs the hooks in their order, and handles
+the process's end."""
 
 import atexit
 import functools
 import os
 import sys
 
-from vramscope import activities, allocators, compiling, counters, decompositions, diffusion, extensions, generation, hooks, host, initialization, ranks, recorder, toggles, uploads, values, writes
+from vramscope import (
+    activities,
+    allocators,
+    compiling,
+    counters,
+    decompositions,
+    diffusion,
+    extensions,
+    generation,
+    hooks,
+    host,
+    initialization,
+    ranks,
+    recorder,
+    toggles,
+    uploads,
+    values,
+    writes,
+)
 from vramscope.process import Process, Settings
 
 
@@ -42,6 +60,7 @@ def _watch_exec(process):
     """Handles os.exec*, with which a process becomes another program. The process keeps its id, but
     does not run Python's exit functions, so its data is written before. Its files are then renamed,
     because the new program writes files with the same names."""
+
     def ending(function):
         @functools.wraps(function)
         def wrapper(path, *rest):
@@ -74,13 +93,15 @@ def _watch_multiprocessing(process):
     """Handles child processes of multiprocessing. If the child's function raises an exception,
     multiprocessing catches and prints it, and runs its finalizers while the exception is being
     handled."""
+
     def registers(_):
         util.Finalize(None, functools.partial(_finalized, process), exitpriority=0)
 
     try:
         from multiprocessing import util
 
-        util.register_after_fork(process, registers)  # a spawned child clears its finalizers before it begins
+        # a spawned child clears its finalizers before it begins
+        util.register_after_fork(process, registers)
         registers(None)
     except (ImportError, AttributeError):
         pass
@@ -112,16 +133,33 @@ def start(torch):
     process.recorder = recorder.Recorder(process)
     process.recorder.wrap_the_programs_own()
     process.part("kernels and copies are not recorded", activities.install, process)
-    installed = process.part("phases, modules and steps are not recorded", hooks.install, process) if settings.hooks == "all" else None
+    installed = (
+        process.part("phases, modules and steps are not recorded", hooks.install, process)
+        if settings.hooks == "all"
+        else None
+    )
     if settings.hooks == "all":
-        process.part("the program's readings of PyTorch's memory counters are not recorded", counters.install, process)
+        process.part(
+            "the program's readings of PyTorch's memory counters are not recorded",
+            counters.install,
+            process,
+        )
     if settings.emulated:
         process.part("the host's work takes no time", host.install, process)
         if settings.skip_init:
-            process.part("parameters are filled with initial values", initialization.install, process)
+            process.part(
+                "parameters are filled with initial values", initialization.install, process
+            )
             process.part("decompositions of weights are computed", decompositions.install, process)
-            process.part("weights of diffusers models are read from their files", diffusion.install, process)
-        process.part("the program's own allocator replaces PyTorch's allocator", allocators.install, process, torch)
+            process.part(
+                "weights of diffusers models are read from their files", diffusion.install, process
+            )
+        process.part(
+            "the program's own allocator replaces PyTorch's allocator",
+            allocators.install,
+            process,
+            torch,
+        )
         process.part("library kernels are compiled", extensions.install, process)
         process.part("results of earlier compilations are reused", compiling.install, process)
         process.part("large checkpoints take up their full size on disk", writes.install, process)

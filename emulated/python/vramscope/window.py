@@ -1,4 +1,5 @@
 """The vramscope window, run in a separate process."""
+
 import os
 import pickle
 import shutil
@@ -14,10 +15,10 @@ from vramscope.result import Result
 class Window:
     """A window that was opened. It stays open when this process ends.
 
-        window = vramscope.show("run.trace")
-        window.pid
-        window.wait()     # until the user has closed it
-        window.close()
+    window = vramscope.show("run.trace")
+    window.pid
+    window.wait()     # until the user has closed it
+    window.close()
     """
 
     def __init__(self, process: "subprocess.Popen[bytes]", log: str) -> None:
@@ -77,15 +78,25 @@ def show(*what: Union[str, "os.PathLike[str]", Dict[str, Any], Result]) -> Windo
     if not what:
         raise TypeError("show() needs a trace, a snapshot or the path of one")
     if not _display():
-        raise program.VramscopeError("there is no display for the window ($DISPLAY, $WAYLAND_DISPLAY); use print(vramscope.load(path)) instead")
+        raise program.VramscopeError(
+            "there is no display for the window ($DISPLAY, $WAYLAND_DISPLAY); use "
+            "print(vramscope.load(path)) instead"
+        )
     executable = program.find()
     folder = tempfile.mkdtemp(prefix="vramscope-show-")
     try:
         files: List[str] = [_file(one, folder, number) for number, one in enumerate(what)]
         log = os.path.join(folder, "log")
         with open(log, "wb") as said:
-            process = subprocess.Popen([executable, *files], stdin=subprocess.DEVNULL, stdout=said, stderr=said,
-                                       start_new_session=True, env=program.environment(), cwd="/")
+            process = subprocess.Popen(
+                [executable, *files],
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=said,
+                start_new_session=True,
+                env=program.environment(),
+                cwd="/",
+            )
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -112,7 +123,10 @@ def _file(one: Any, folder: str, number: int) -> str:
         return copy
     if isinstance(one, dict):
         if "segments" not in one:
-            raise TypeError("this dictionary is not a memory snapshot of torch.cuda.memory._snapshot(): it has no \"segments\"")
+            raise TypeError(
+                "this dictionary is not a memory snapshot of torch.cuda.memory._snapshot(): it "
+                'has no "segments"'
+            )
         path = os.path.join(folder, "snapshot-%d.pickle" % number)
         with open(path, "wb") as file:
             pickle.dump(one, file, protocol=4)

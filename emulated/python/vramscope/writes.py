@@ -1,10 +1,11 @@
-"""Makes torch.save and safetensors use little disk space for large values. A plan's tensors contain zeros, which are not worth
-gigabytes of disk space. A file gets its library's format with holes in place of large storages (a sparse file), so that
-every reader supports it, and no special format is ever unpickled. A stream in memory cannot have holes: it gets only
-the shapes, as JSON (shapes.py).
+"""Makes torch.save and safetensors use little disk space for large values. A plan's tensors contain
+zeros, which are not worth gigabytes of disk space. A file gets its library's format with holes in
+place of large storages (a sparse file), so that every reader supports it, and no special format is
+ever unpickled. A stream in memory cannot have holes: it gets only the shapes, as JSON (shapes.py).
 
-Holes and shapes are used only if the program's files are isolated from the user's; otherwise all values are written as
-usual."""
+Holes and shapes are used only if the program's files are isolated from the user's; otherwise all
+values are written as usual."""
+
 import contextlib
 import ctypes
 import functools
@@ -22,10 +23,23 @@ import zlib
 from vramscope import imports, known, shapes
 
 LARGE = 1 << 26  # a file gets holes if its tensors have this total size or more
-LARGE_IN_MEMORY = 1 << 20  # from this size on, streams in memory get only shapes; ranks send such streams to each other
+# from this size on, streams in memory get only shapes; ranks send such streams to each other
+LARGE_IN_MEMORY = 1 << 20
 HOLE = 1 << 20  # size of storages that become holes
-SAFETENSORS = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
-               "int8": "I8", "uint8": "U8", "bool": "BOOL", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2"}
+SAFETENSORS = {
+    "float64": "F64",
+    "float32": "F32",
+    "float16": "F16",
+    "bfloat16": "BF16",
+    "int64": "I64",
+    "int32": "I32",
+    "int16": "I16",
+    "int8": "I8",
+    "uint8": "U8",
+    "bool": "BOOL",
+    "float8_e4m3fn": "F8_E4M3",
+    "float8_e5m2": "F8_E5M2",
+}
 
 
 def bytes_of(value, torch, depth=0):
@@ -40,6 +54,7 @@ def bytes_of(value, torch, depth=0):
 
 # --- zip files with holes ---
 
+
 def _times(matrix, vector):
     result = 0
     for column in matrix:
@@ -53,6 +68,7 @@ def _times(matrix, vector):
 def crc_of_zeros(count):
     """Returns zlib.crc32(bytes(count)) in logarithmic time. A zero byte applies a linear map to the
     CRC register. The powers of the map's matrix are computed by repeated squaring."""
+
     def one_byte(state):
         for _ in range(8):
             state = state >> 1 ^ (0xEDB88320 if state & 1 else 0)
@@ -79,7 +95,9 @@ class _FromHere:
         return self.file.tell() - self.base
 
     def seek(self, offset, whence=os.SEEK_SET):
-        return self.file.seek(offset + (self.base if whence == os.SEEK_SET else 0), whence) - self.base
+        return (
+            self.file.seek(offset + (self.base if whence == os.SEEK_SET else 0), whence) - self.base
+        )
 
 
 class SparseWriter:
@@ -124,7 +142,9 @@ def _content(data, size):
         return data.encode()
     if isinstance(data, (bytes, bytearray)):
         return bytes(data)
-    return ctypes.string_at(data if isinstance(data, int) else data.data_ptr(), size) if size else b""
+    return (
+        ctypes.string_at(data if isinstance(data, int) else data.data_ptr(), size) if size else b""
+    )
 
 
 class _Opened:
@@ -135,7 +155,9 @@ class _Opened:
         try:
             self.file = open(target, "wb") if self.own else target
         except FileNotFoundError as error:
-            raise RuntimeError("Parent directory %s does not exist." % os.path.dirname(os.fspath(target))) from error
+            raise RuntimeError(
+                "Parent directory %s does not exist." % os.path.dirname(os.fspath(target))
+            ) from error
 
     def __enter__(self):
         self.writer = SparseWriter(self.file)
@@ -160,7 +182,11 @@ def reader_of(torch):
             self._vramscope_file = None
             with contextlib.suppress(OSError, AttributeError, ValueError, TypeError):  # not a file
                 begin = 0 if isinstance(source, (str, os.PathLike)) else source.tell()
-                path = source if isinstance(source, (str, os.PathLike)) else "/proc/self/fd/%d" % source.fileno()
+                path = (
+                    source
+                    if isinstance(source, (str, os.PathLike))
+                    else "/proc/self/fd/%d" % source.fileno()
+                )
                 if stat.S_ISREG(os.stat(path).st_mode):
                     file = open(path, "rb", buffering=0)
                     weakref.finalize(self, file.close)
@@ -168,7 +194,11 @@ def reader_of(torch):
             super().__init__(source, *args)
 
         def get_storage_from_record(self, name, count, kind):
-            if kind is torch.UntypedStorage and count >= shapes.UNTOUCHED and self._vramscope_hole(self.get_record_offset(name), count):
+            if (
+                kind is torch.UntypedStorage
+                and count >= shapes.UNTOUCHED
+                and self._vramscope_hole(self.get_record_offset(name), count)
+            ):
                 return shapes.blank(torch, count)
             return super().get_storage_from_record(name, count, kind)
 
@@ -181,7 +211,10 @@ def reader_of(torch):
             page = 1 << 16
             first, last = begin + offset + page, begin + offset + count - page
             try:
-                return last <= os.fstat(file.fileno()).st_size and os.lseek(file.fileno(), first, os.SEEK_DATA) >= last
+                return (
+                    last <= os.fstat(file.fileno()).st_size
+                    and os.lseek(file.fileno(), first, os.SEEK_DATA) >= last
+                )
             except OSError:  # no data after this position: only a hole until the end
                 return True
 
@@ -189,6 +222,7 @@ def reader_of(torch):
 
 
 # --- safetensors ---
+
 
 class _Zeros:
     """Stands for the bytes of a tensor that is written as a hole."""
@@ -207,7 +241,15 @@ def write_safetensors(flattened, path, metadata):
             size = data.size if isinstance(data, _Zeros) else len(data)
         else:
             dtype, shape, data, size = spec.dtype, spec.shape, spec.data_ptr, spec.data_len
-        rows.append((name, SAFETENSORS.get(dtype) or _known(dtype), [int(length) for length in shape], size, data))
+        rows.append(
+            (
+                name,
+                SAFETENSORS.get(dtype) or _known(dtype),
+                [int(length) for length in shape],
+                size,
+                data,
+            )
+        )
     # Types with larger elements come first, so that each tensor is aligned.
     rows.sort(key=lambda row: (-row[3] // max(1, math.prod(row[2])), row[0]))
     sparse_safetensors(path, rows, metadata)
@@ -240,6 +282,7 @@ def _known(dtype):
 
 # --- hooks ---
 
+
 class Writes:
     def __init__(self, process):
         self.process = process
@@ -248,24 +291,38 @@ class Writes:
     def save(self, function, what, names):
         """Wraps a function that saves. `names` are the names of its first two parameters: the value
         and its destination."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
-            args = list(args) + [kwargs.pop(name) for name in names[len(args):] if name in kwargs]
+            args = list(args) + [kwargs.pop(name) for name in names[len(args) :] if name in kwargs]
             if len(args) < 2:
                 return function(*args, **kwargs)
             value, target = args[:2]
             size = bytes_of(value, self.process.torch)
             path = _path_of(target)
             if path is None:
-                if hasattr(target, "write") and size > (LARGE_IN_MEMORY if isinstance(target, io.BytesIO) else LARGE) and self.describes():
+                if (
+                    hasattr(target, "write")
+                    and size > (LARGE_IN_MEMORY if isinstance(target, io.BytesIO) else LARGE)
+                    and self.describes()
+                ):
                     return self.describe(function, what, value, target, size, args, kwargs)
                 return function(*args, **kwargs)
             if self.process.settings.writes_to_disk(path):
-                self.process.assume_of("%s writes a real file with the plan's values. Values that the GPU would compute are 0" % what, path, size)
+                self.process.assume_of(
+                    "%s writes a real file with the plan's values. Values that the GPU would "
+                    "compute are 0" % what,
+                    path,
+                    size,
+                )
                 return function(*args, **kwargs)
             if size <= LARGE:
                 return function(*args, **kwargs)
-            self.process.assume_of("%s writes large tensors as zeros, which take no disk space (a sparse file)" % what, path, size)
+            self.process.assume_of(
+                "%s writes large tensors as zeros, which take no disk space (a sparse file)" % what,
+                path,
+                size,
+            )
             self.large.file = True
             try:
                 return function(*args, **kwargs)
@@ -278,25 +335,36 @@ class Writes:
         """Returns whether only shapes may be written to a stream in memory. Without isolation, the
         program might write the stream to a real file, so this is allowed only for streams that
         PyTorch sends to other ranks."""
-        return self.process.settings.isolation != "none" or known.caller().f_globals.get("__name__", "").startswith("torch.distributed.")
+        return self.process.settings.isolation != "none" or known.caller().f_globals.get(
+            "__name__", ""
+        ).startswith("torch.distributed.")
 
     def describe(self, function, what, value, stream, size, args, kwargs):
         try:
             described = shapes.describe(value, self.process.torch)
         except shapes.Unsupported:
             return function(*args, **kwargs)
-        self.process.assume("%s writes only the shapes of tensors to a stream, not their values" % what, str(getattr(stream, "name", "")), size)
+        self.process.assume(
+            "%s writes only the shapes of tensors to a stream, not their values" % what,
+            str(getattr(stream, "name", "")),
+            size,
+        )
         stream.write(described)
         return None
 
     def load(self, function):
         """Wraps torch.load."""
+
         @functools.wraps(function)
         def wrapper(*args, **kwargs):
             source = args[0] if args else kwargs.get("f")
             location = args[1] if len(args) > 1 else kwargs.get("map_location")
             text = shapes.described(source)
-            value = function(*args, **kwargs) if text is None else shapes.read(text, self.process.torch, location)
+            value = (
+                function(*args, **kwargs)
+                if text is None
+                else shapes.read(text, self.process.torch, location)
+            )
             self.process.loaded(value)
             return value
 
@@ -323,7 +391,10 @@ class Writes:
         torch._C.PyTorchFileReader = reader_of(torch)
 
     def safetensors(self, module):
-        module.save_file, module.load_file = self.save(module.save_file, "safetensors", ("tensors", "filename")), self.loaded(module.load_file)
+        module.save_file, module.load_file = (
+            self.save(module.save_file, "safetensors", ("tensors", "filename")),
+            self.loaded(module.load_file),
+        )
         serialize_file, to_bytes = module.serialize_file, getattr(module, "_tobytes", None)
 
         @functools.wraps(serialize_file)
@@ -334,7 +405,11 @@ class Writes:
 
         def _tobytes(tensor, name):
             size = tensor.numel() * tensor.element_size()
-            return _Zeros(size) if getattr(self.large, "file", False) and size >= HOLE else to_bytes(tensor, name)
+            return (
+                _Zeros(size)
+                if getattr(self.large, "file", False) and size >= HOLE
+                else to_bytes(tensor, name)
+            )
 
         module.serialize_file = sparse
         if to_bytes is not None:  # safetensors before 0.8
@@ -347,7 +422,11 @@ def _path_of(target):
     if isinstance(target, (str, os.PathLike)):
         return os.fspath(target)
     try:
-        if isinstance(target, (io.BufferedIOBase, io.RawIOBase)) and target.seekable() and stat.S_ISREG(os.fstat(target.fileno()).st_mode):
+        if (
+            isinstance(target, (io.BufferedIOBase, io.RawIOBase))
+            and target.seekable()
+            and stat.S_ISREG(os.fstat(target.fileno()).st_mode)
+        ):
             return str(target.name)
     except (OSError, ValueError, AttributeError):
         pass

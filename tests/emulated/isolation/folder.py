@@ -1,21 +1,67 @@
 """Helpers of the isolation tests: a folder with valuable contents, and its state.
 
     python3 folder.py fill FOLDER     fills a new folder with known content
-    python3 folder.py state FOLDER    prints every name with kind, mode, owner, times, link target, extended attributes and content
+    python3 folder.py state FOLDER    prints every name with kind, mode, owner, times, link target,
+                                      extended attributes and content
 
 Two states are equal if and only if nothing was changed between them.
 """
+
 import hashlib
 import os
 import sqlite3
 import stat
 import sys
 
-TEXTS = ["removed", "unlinked", "replaced", "truncated", "shortened", "appended", "moved", "copied", "hard", "linked", "mode", "times", "by_shell",
-         "by_child", "by_bare_child", "by_libc", "by_named_libc", "by_descriptor", "by_chdir", "in_place", "forked", "found", "locked", "reopened",
-         "stdio", "attribute", "owner", "exchanged_1", "exchanged_2", "by_spawn", "by_fork_server", "descriptor_mode", "descriptor_times", "temporary",
-         "renamed_open", "through_folder", "by_glob", "listed", "by_cleared", "read_only", "by_proc", "by_remove", "by_input", "by_empty_path", "flagged",
-         "by_handle", "by_new_call"]
+TEXTS = [
+    "removed",
+    "unlinked",
+    "replaced",
+    "truncated",
+    "shortened",
+    "appended",
+    "moved",
+    "copied",
+    "hard",
+    "linked",
+    "mode",
+    "times",
+    "by_shell",
+    "by_child",
+    "by_bare_child",
+    "by_libc",
+    "by_named_libc",
+    "by_descriptor",
+    "by_chdir",
+    "in_place",
+    "forked",
+    "found",
+    "locked",
+    "reopened",
+    "stdio",
+    "attribute",
+    "owner",
+    "exchanged_1",
+    "exchanged_2",
+    "by_spawn",
+    "by_fork_server",
+    "descriptor_mode",
+    "descriptor_times",
+    "temporary",
+    "renamed_open",
+    "through_folder",
+    "by_glob",
+    "listed",
+    "by_cleared",
+    "read_only",
+    "by_proc",
+    "by_remove",
+    "by_input",
+    "by_empty_path",
+    "flagged",
+    "by_handle",
+    "by_new_call",
+]
 
 
 def write(path, text, mode=0o644):
@@ -32,8 +78,26 @@ def fill(folder):
         write(os.path.join(project, "files", name), "precious %s\n" % name)
     for name in ("mapped", "patched", "written_at"):
         write(os.path.join(project, "files", name), name[0] * 8192)
-    for name in ("removed", "renamed", "moved", "emptied", "again", "by_shell", "by_find", "kept", "by_mv", "target", "walked", "copied", "by_rm",
-                 "by_nftw", "merged", "by_descriptor", "by_remove", "exchanged"):
+    for name in (
+        "removed",
+        "renamed",
+        "moved",
+        "emptied",
+        "again",
+        "by_shell",
+        "by_find",
+        "kept",
+        "by_mv",
+        "target",
+        "walked",
+        "copied",
+        "by_rm",
+        "by_nftw",
+        "merged",
+        "by_descriptor",
+        "by_remove",
+        "exchanged",
+    ):
         checkpoint = os.path.join(project, "checkpoints", name)
         write(os.path.join(checkpoint, "weights.bin"), "weights of %s\n" % name)
         write(os.path.join(checkpoint, "state", "optimizer.bin"), "optimizer of %s\n" % name, 0o640)
@@ -75,7 +139,14 @@ def entries(folder):
 
 def described(folder, path):
     status = os.lstat(path)
-    words = [os.path.relpath(path, folder), oct(status.st_mode), status.st_uid, status.st_gid, status.st_mtime_ns, status.st_nlink]
+    words = [
+        os.path.relpath(path, folder),
+        oct(status.st_mode),
+        status.st_uid,
+        status.st_gid,
+        status.st_mtime_ns,
+        status.st_nlink,
+    ]
     if stat.S_ISLNK(status.st_mode):
         words.append(os.readlink(path))
     else:

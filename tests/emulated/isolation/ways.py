@@ -6,6 +6,7 @@ After each way, this process (and, where relevant, another) checks that written 
 removed files do not. Prints `N of M ways worked` and the ways that failed. The exit status is 0 if
 all worked.
 """
+
 import asyncio
 import csv
 import ctypes
@@ -42,7 +43,9 @@ def way(function):
 
 
 def shell(script, **more):
-    return subprocess.run(["/bin/sh", "-c", script], check=True, capture_output=True, text=True, **more).stdout
+    return subprocess.run(
+        ["/bin/sh", "-c", script], check=True, capture_output=True, text=True, **more
+    ).stdout
 
 
 def read(path):
@@ -57,7 +60,9 @@ def write(path, text, mode="w"):
 
 def there(path, text=None):
     assert os.path.exists(path), "%s is not there" % path
-    assert os.path.basename(path) in os.listdir(os.path.dirname(path) or "."), "%s is not listed" % path
+    assert os.path.basename(path) in os.listdir(os.path.dirname(path) or "."), (
+        "%s is not listed" % path
+    )
     if text is not None:
         assert text in read(path), "%s has %r" % (path, read(path)[:80])
 
@@ -65,7 +70,9 @@ def there(path, text=None):
 def gone(path):
     assert not os.path.lexists(path), "%s is still there" % path
     folder = os.path.dirname(path) or "."
-    assert not os.path.isdir(folder) or os.path.basename(path) not in os.listdir(folder), "%s is still listed" % path
+    assert not os.path.isdir(folder) or os.path.basename(path) not in os.listdir(folder), (
+        "%s is still listed" % path
+    )
     try:
         open(path).close()
     except FileNotFoundError:
@@ -77,7 +84,11 @@ def gone(path):
 
 def tree(folder):
     """Returns all names below the folder."""
-    return sorted(os.path.relpath(os.path.join(base, name), folder) for base, folders, files in os.walk(folder) for name in folders + files)
+    return sorted(
+        os.path.relpath(os.path.join(base, name), folder)
+        for base, folders, files in os.walk(folder)
+        for name in folders + files
+    )
 
 
 CHECKPOINT = ["absolute", "latest", "run.sh", "state", "state/optimizer.bin", "weights.bin"]
@@ -88,6 +99,7 @@ def libc(name=None):
 
 
 # --- single files ---
+
 
 @way
 def os_remove():
@@ -140,7 +152,9 @@ def rename_exchanged():
     if function is None:
         return
     answer = function(-100, b"files/exchanged_1", -100, b"files/exchanged_2", 2)
-    assert answer == 0 or ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS), os.strerror(ctypes.get_errno())
+    assert answer == 0 or ctypes.get_errno() in (errno.EINVAL, errno.ENOSYS), os.strerror(
+        ctypes.get_errno()
+    )
     there("files/exchanged_1", "exchanged_2" if answer == 0 else "exchanged_1")
 
 
@@ -256,11 +270,15 @@ def odd_names():
 
 # --- modes, times, links, attributes ---
 
+
 @way
 def modes_and_times():
     os.chmod("files/mode", 0o600)
     os.utime("files/times", (1, 1))
-    assert stat.S_IMODE(os.stat("files/mode").st_mode) == 0o600 and read("files/mode") == "precious mode\n"
+    assert (
+        stat.S_IMODE(os.stat("files/mode").st_mode) == 0o600
+        and read("files/mode") == "precious mode\n"
+    )
     assert os.stat("files/times").st_mtime == 1 and read("files/times") == "precious times\n"
 
 
@@ -291,14 +309,19 @@ def attributes():
     except OSError as error:
         assert error.errno in (errno.ENOTSUP, errno.EPERM), error
         return
-    assert os.getxattr("files/attribute", "user.kind") == b"changed" and os.listxattr("files/attribute") == ["user.kind"]
+    assert os.getxattr("files/attribute", "user.kind") == b"changed" and os.listxattr(
+        "files/attribute"
+    ) == ["user.kind"]
 
 
 @way
 def folder_mode_and_time():
     os.chmod("checkpoints/kept", 0o700)
     os.utime("checkpoints/kept", (5, 5))
-    assert stat.S_IMODE(os.stat("checkpoints/kept").st_mode) == 0o700 and os.stat("checkpoints/kept").st_mtime == 5
+    assert (
+        stat.S_IMODE(os.stat("checkpoints/kept").st_mode) == 0o700
+        and os.stat("checkpoints/kept").st_mtime == 5
+    )
     assert tree("checkpoints/kept") == CHECKPOINT
 
 
@@ -335,7 +358,9 @@ def through_a_folder_link():
     there("checkpoints/kept/new.bin", "new")
     os.remove("link_to_folder/weights.bin")
     gone("checkpoints/kept/weights.bin")
-    assert os.path.realpath("link_to_folder/new.bin") == os.path.realpath("checkpoints/kept/new.bin")
+    assert os.path.realpath("link_to_folder/new.bin") == os.path.realpath(
+        "checkpoints/kept/new.bin"
+    )
     write("link_to_folder/../../files/through_folder", "up")
     there("files/through_folder", "up")
 
@@ -348,6 +373,7 @@ def link_is_replaced():
 
 
 # --- folders ---
+
 
 @way
 def make_folders():
@@ -407,8 +433,15 @@ def rename_folder():
     status = os.stat("checkpoints/best/state/optimizer.bin")
     assert stat.S_IMODE(status.st_mode) == 0o640 and status.st_mtime == 1_600_000_000
     assert stat.S_IMODE(os.stat("checkpoints/best/run.sh").st_mode) == 0o755
-    assert os.readlink("checkpoints/best/latest") == "weights.bin" and os.lstat("checkpoints/best/latest").st_mtime == 1_600_000_000
-    assert os.stat("checkpoints/best").st_mtime == os.stat("checkpoints/best/state").st_mtime == 1_600_000_000
+    assert (
+        os.readlink("checkpoints/best/latest") == "weights.bin"
+        and os.lstat("checkpoints/best/latest").st_mtime == 1_600_000_000
+    )
+    assert (
+        os.stat("checkpoints/best").st_mtime
+        == os.stat("checkpoints/best/state").st_mtime
+        == 1_600_000_000
+    )
     write("checkpoints/best/weights.bin", "changed")
     there("checkpoints/best/weights.bin", "changed")
 
@@ -463,9 +496,12 @@ def rename_and_back():
 
 @way
 def rename_refuses():
-    for source, target, expected in (("config.json", "checkpoints", (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST)),
-                                     ("checkpoints", "config.json", (errno.ENOTDIR,)), ("checkpoints", "checkpoints/kept/x", (errno.EINVAL,)),
-                                     ("nowhere_at_all", "x", (errno.ENOENT,))):
+    for source, target, expected in (
+        ("config.json", "checkpoints", (errno.EISDIR, errno.ENOTEMPTY, errno.EEXIST)),
+        ("checkpoints", "config.json", (errno.ENOTDIR,)),
+        ("checkpoints", "checkpoints/kept/x", (errno.EINVAL,)),
+        ("nowhere_at_all", "x", (errno.ENOENT,)),
+    ):
         try:
             os.rename(source, target)
         except OSError as error:
@@ -489,7 +525,9 @@ def move():
 def copy_of_a_folder():
     shutil.copytree("checkpoints/copied", "checkpoints/copies", symlinks=True)
     assert tree("checkpoints/copies") == CHECKPOINT
-    shutil.copytree("checkpoints/copied", "checkpoints/exchanged", symlinks=False, dirs_exist_ok=True)
+    shutil.copytree(
+        "checkpoints/copied", "checkpoints/exchanged", symlinks=False, dirs_exist_ok=True
+    )
 
 
 @way
@@ -498,7 +536,11 @@ def listings():
     os.remove("files/listed")
     names = os.listdir("files")
     assert "listed_new" in names and "listed" not in names and len(names) == len(set(names))
-    assert sorted(names) == sorted(entry.name for entry in os.scandir("files")) == sorted(path.name for path in pathlib.Path("files").iterdir())
+    assert (
+        sorted(names)
+        == sorted(entry.name for entry in os.scandir("files"))
+        == sorted(path.name for path in pathlib.Path("files").iterdir())
+    )
     assert sorted(names) == sorted(os.path.basename(path) for path in glob.glob("files/*"))
     assert sorted(names) == sorted(shell("ls -A files").splitlines())
     kinds = {entry.name: entry.is_dir() for entry in os.scandir("checkpoints/walked")}
@@ -525,12 +567,20 @@ def folder_descriptor():
     os.close(os.open("link/opened", os.O_CREAT | os.O_WRONLY, dir_fd=descriptor))
     os.chmod("state/optimizer.bin", 0o600, dir_fd=descriptor)
     os.utime("state", (1, 1), dir_fd=descriptor)
-    assert os.readlink("link", dir_fd=descriptor) == "made" and os.access("made/opened", os.W_OK, dir_fd=descriptor)
+    assert os.readlink("link", dir_fd=descriptor) == "made" and os.access(
+        "made/opened", os.W_OK, dir_fd=descriptor
+    )
     assert os.stat("state/optimizer.bin", dir_fd=descriptor).st_mode & 0o777 == 0o600
     names = sorted(os.listdir(descriptor))
     with os.scandir(descriptor) as scanned:
-        assert names == sorted(entry.name for entry in scanned) == ["absolute", "latest", "link", "made", "state"]
-    shutil.rmtree("made", dir_fd=descriptor) if sys.version_info >= (3, 11) else shutil.rmtree("checkpoints/by_descriptor/made")
+        assert (
+            names
+            == sorted(entry.name for entry in scanned)
+            == ["absolute", "latest", "link", "made", "state"]
+        )
+    shutil.rmtree("made", dir_fd=descriptor) if sys.version_info >= (3, 11) else shutil.rmtree(
+        "checkpoints/by_descriptor/made"
+    )
     os.close(descriptor)
     gone("checkpoints/by_descriptor/made")
 
@@ -541,7 +591,12 @@ def working_folder():
     os.makedirs("outputs/run")
     os.chdir("outputs/run")
     try:
-        assert os.getcwd() == os.path.join(before, "outputs/run") == os.path.realpath(".") == shell("pwd -P").strip()
+        assert (
+            os.getcwd()
+            == os.path.join(before, "outputs/run")
+            == os.path.realpath(".")
+            == shell("pwd -P").strip()
+        )
         write("here", "x")
         os.remove("../../files/by_chdir")
         os.chdir(os.path.join(before, "files"))
@@ -614,6 +669,7 @@ def nameless_file():
 
 # --- formats and libraries ---
 
+
 @way
 def serialised():
     with open("config.json", "w") as file:
@@ -636,10 +692,25 @@ def database():
     connection.execute("pragma journal_mode=wal")
     with connection:
         connection.execute("insert into runs values ('third')")
-    assert [row[0] for row in connection.execute("select name from runs")] == ["old", "new", "third"]
+    assert [row[0] for row in connection.execute("select name from runs")] == [
+        "old",
+        "new",
+        "third",
+    ]
     connection.close()
-    assert "third" in subprocess.run([sys.executable, "-c", "import sqlite3; print(*sqlite3.connect('runs.db').execute('select * from runs'))"],
-                                     capture_output=True, text=True, check=True).stdout
+    assert (
+        "third"
+        in subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "import sqlite3; print(*sqlite3.connect('runs.db').execute('select * from runs'))",
+            ],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    )
 
 
 @way
@@ -733,7 +804,11 @@ def c_temporary():
 @way
 def c_glob():
     class Glob(ctypes.Structure):
-        _fields_ = [("count", ctypes.c_size_t), ("paths", ctypes.POINTER(ctypes.c_char_p)), ("rest", ctypes.c_byte * 128)]
+        _fields_ = [
+            ("count", ctypes.c_size_t),
+            ("paths", ctypes.POINTER(ctypes.c_char_p)),
+            ("rest", ctypes.c_byte * 128),
+        ]
 
     write("files/globbed", "x")
     os.remove("files/by_glob")
@@ -745,7 +820,9 @@ def c_glob():
 @way
 def c_tree_walk():
     names = []
-    visit = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p)
+    visit = ctypes.CFUNCTYPE(
+        ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p
+    )
 
     def remove(path, status, kind, place):
         names.append(path.decode())
@@ -753,14 +830,20 @@ def c_tree_walk():
 
     write("checkpoints/by_nftw/new", "x")
     os.remove("checkpoints/by_nftw/run.sh")
-    assert libc().nftw(b"checkpoints/by_nftw", visit(remove), 16, 8 | 1) == 0  # FTW_DEPTH | FTW_PHYS
-    assert "checkpoints/by_nftw/new" in names and "checkpoints/by_nftw/run.sh" not in names and names[-1] == "checkpoints/by_nftw"
+    # FTW_DEPTH | FTW_PHYS
+    assert libc().nftw(b"checkpoints/by_nftw", visit(remove), 16, 8 | 1) == 0
+    assert (
+        "checkpoints/by_nftw/new" in names
+        and "checkpoints/by_nftw/run.sh" not in names
+        and names[-1] == "checkpoints/by_nftw"
+    )
     gone("checkpoints/by_nftw")
 
 
 @way
 def loaded_library():
     import _ctypes
+
     source = getattr(_ctypes, "__file__", None)
     if source is None:
         return
@@ -775,12 +858,16 @@ def loaded_library():
 def calls_of_the_kernel():
     # Makes system calls directly, like code that does not use the C library, such as Rust's rustix.
     import platform
+
     if platform.machine() != "x86_64":
         return
     call = libc().syscall
     call.restype = ctypes.c_long
     write("files/new_name", "new")
-    assert call(264, -100, b"files/new_name", -100, b"files/by_call") == 0, os.strerror(ctypes.get_errno())  # renameat
+    # renameat
+    assert call(264, -100, b"files/new_name", -100, b"files/by_call") == 0, os.strerror(
+        ctypes.get_errno()
+    )
     there("files/by_call", "new")
     gone("files/new_name")
     descriptor = call(257, -100, b"files/by_call", os.O_WRONLY | os.O_APPEND, 0)  # openat
@@ -789,7 +876,8 @@ def calls_of_the_kernel():
     there("files/by_call", "new and more")
     assert call(87, b"files/by_call") == 0  # unlink
     gone("files/by_call")
-    assert call(83, b"files/made_by_call", 0o755) == 0 and call(84, b"files/made_by_call") == 0  # mkdir, rmdir
+    # mkdir, rmdir
+    assert call(83, b"files/made_by_call", 0o755) == 0 and call(84, b"files/made_by_call") == 0
     ctypes.set_errno(0)
     assert call(87, b"files/by_call") == -1 and ctypes.get_errno() == errno.ENOENT
     assert call(87, ctypes.c_void_p(8)) == -1 and ctypes.get_errno() == errno.EFAULT
@@ -806,7 +894,9 @@ def pipes_and_sockets():
     with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
         server.bind("socket")
         server.listen()
-        client.connect(os.path.abspath("socket") if len(os.path.abspath("socket")) < 100 else "socket")
+        client.connect(
+            os.path.abspath("socket") if len(os.path.abspath("socket")) < 100 else "socket"
+        )
         server.accept()[0].close()
     there("socket")
     os.remove("socket")
@@ -815,9 +905,13 @@ def pipes_and_sockets():
 
 # --- other processes ---
 
+
 @way
 def shell_commands():
-    shell("rm -rf checkpoints/by_shell && echo x >shell.txt && echo y >>files/by_shell && mkdir -p made/by/shell && touch made/by/shell/too")
+    shell(
+        "rm -rf checkpoints/by_shell && echo x >shell.txt && echo y >>files/by_shell && mkdir -p "
+        "made/by/shell && touch made/by/shell/too"
+    )
     gone("checkpoints/by_shell")
     there("shell.txt", "x")
     there("files/by_shell", "precious by_shell\ny")
@@ -826,11 +920,17 @@ def shell_commands():
 
 @way
 def shell_tools():
-    shell("mv checkpoints/by_mv checkpoints/by_mv_too && cp -a checkpoints/by_mv_too checkpoints/by_cp && sed -i s/weights/WEIGHTS/ "
-          "checkpoints/by_cp/weights.bin && ln -sf weights.bin checkpoints/by_cp/linked && chmod -R u+x checkpoints/by_cp && "
-          "find checkpoints/by_find -type f -delete && rmdir checkpoints/by_find/state")
+    shell(
+        "mv checkpoints/by_mv checkpoints/by_mv_too && cp -a checkpoints/by_mv_too "
+        "checkpoints/by_cp && sed -i s/weights/WEIGHTS/ "
+        "checkpoints/by_cp/weights.bin && ln -sf weights.bin checkpoints/by_cp/linked && chmod "
+        "-R u+x checkpoints/by_cp && "
+        "find checkpoints/by_find -type f -delete && rmdir checkpoints/by_find/state"
+    )
     gone("checkpoints/by_mv")
-    assert tree("checkpoints/by_mv_too") == CHECKPOINT and tree("checkpoints/by_cp") == sorted([*CHECKPOINT, "linked"])
+    assert tree("checkpoints/by_mv_too") == CHECKPOINT and tree("checkpoints/by_cp") == sorted(
+        [*CHECKPOINT, "linked"]
+    )
     there("checkpoints/by_cp/weights.bin", "WEIGHTS of by_mv")
     assert tree("checkpoints/by_find") == ["absolute", "latest"]
 
@@ -838,7 +938,10 @@ def shell_tools():
 @way
 def shell_sees_it():
     write("files/in_place", "for the shell\n")
-    assert shell("cat files/in_place; test -e files/removed || echo gone; cd outputs && cat run/here") == "for the shell\ngone\nx"
+    assert (
+        shell("cat files/in_place; test -e files/removed || echo gone; cd outputs && cat run/here")
+        == "for the shell\ngone\nx"
+    )
 
 
 @way
@@ -854,13 +957,19 @@ def system_and_popen():
 
 @way
 def child_python():
-    subprocess.run([sys.executable, "-I", "-c", "import os; os.remove('files/by_child')"], check=True)
+    subprocess.run(
+        [sys.executable, "-I", "-c", "import os; os.remove('files/by_child')"], check=True
+    )
     gone("files/by_child")
 
 
 @way
 def child_without_environment():
-    subprocess.run([sys.executable, "-I", "-c", "import os; os.remove('files/by_bare_child')"], check=True, env={})
+    subprocess.run(
+        [sys.executable, "-I", "-c", "import os; os.remove('files/by_bare_child')"],
+        check=True,
+        env={},
+    )
     gone("files/by_bare_child")
     shell("env -i /bin/sh -c 'rm files/by_cleared; echo x >files/bare'")
     gone("files/by_cleared")
@@ -872,8 +981,12 @@ def spawned():
     pid = os.posix_spawn("/bin/rm", ["rm", "files/by_spawn"], {})
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     gone("files/by_spawn")
-    pid = os.posix_spawn("/bin/sh", ["sh", "-c", "echo more"], os.environ,
-                         file_actions=[(os.POSIX_SPAWN_OPEN, 1, "files/found", os.O_WRONLY | os.O_APPEND, 0)])
+    pid = os.posix_spawn(
+        "/bin/sh",
+        ["sh", "-c", "echo more"],
+        os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, "files/found", os.O_WRONLY | os.O_APPEND, 0)],
+    )
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     there("files/found", "precious found\nmore")
 
@@ -931,18 +1044,39 @@ def asynchronous():
 def new_script():
     write("script.sh", "#!/bin/sh\ncat files/in_place\n")
     os.chmod("script.sh", 0o755)
-    assert subprocess.run(["./script.sh"], capture_output=True, text=True, check=True).stdout == read("files/in_place")
+    assert subprocess.run(
+        ["./script.sh"], capture_output=True, text=True, check=True
+    ).stdout == read("files/in_place")
     write("checkpoints/kept/run.sh", "#!/bin/sh\necho changed\n")
-    assert subprocess.run([os.path.abspath("checkpoints/kept/run.sh")], capture_output=True, text=True, check=True).stdout == "changed\n"
-    write("script.py", "import os, sys\nprint(os.path.exists(__file__), os.path.abspath(sys.argv[0]))\n")
-    assert subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, check=True).stdout == "True %s\n" % os.path.abspath("script.py")
+    assert (
+        subprocess.run(
+            [os.path.abspath("checkpoints/kept/run.sh")], capture_output=True, text=True, check=True
+        ).stdout
+        == "changed\n"
+    )
+    write(
+        "script.py",
+        "import os, sys\nprint(os.path.exists(__file__), os.path.abspath(sys.argv[0]))\n",
+    )
+    assert subprocess.run(
+        [sys.executable, "script.py"], capture_output=True, text=True, check=True
+    ).stdout == "True %s\n" % os.path.abspath("script.py")
     os.makedirs("tools")
     shutil.copy("/bin/sh", "tools/interpreter")
     write("tools/interpreted", "#!%s\necho interpreted\n" % os.path.abspath("tools/interpreter"))
     os.chmod("tools/interpreted", 0o755)
     if len(os.path.abspath("tools/interpreter")) < 120:
-        assert subprocess.run(["tools/interpreted"], capture_output=True, text=True, check=True).stdout == "interpreted\n"
-    found = subprocess.run(["interpreted"], capture_output=True, text=True, check=True, env=dict(os.environ, PATH=os.path.abspath("tools")))
+        assert (
+            subprocess.run(["tools/interpreted"], capture_output=True, text=True, check=True).stdout
+            == "interpreted\n"
+        )
+    found = subprocess.run(
+        ["interpreted"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=dict(os.environ, PATH=os.path.abspath("tools")),
+    )
     assert found.stdout == "interpreted\n"
 
 
@@ -959,7 +1093,9 @@ def removed_script():
 @way
 def working_folder_of_a_child():
     os.makedirs("outputs/child", exist_ok=True)
-    subprocess.run([sys.executable, "-c", "open('here', 'w').write('x')"], check=True, cwd="outputs/child")
+    subprocess.run(
+        [sys.executable, "-c", "open('here', 'w').write('x')"], check=True, cwd="outputs/child"
+    )
     there("outputs/child/here", "x")
     subprocess.run(["/bin/sh", "-c", "rm state/optimizer.bin"], check=True, cwd="checkpoints/by_rm")
     gone("checkpoints/by_rm/state/optimizer.bin")
@@ -975,7 +1111,9 @@ def another_descriptor_path():
 @way
 def input_of_another_process():
     # The child's standard input is a file that was opened only for reading.
-    with open("files/by_input") as file, subprocess.Popen(["/bin/sleep", "100"], stdin=file) as child:
+    with open("files/by_input") as file, subprocess.Popen(
+        ["/bin/sleep", "100"], stdin=file
+    ) as child:
         write("/proc/%d/fd/0" % child.pid, "by its input")
         child.kill()
     assert read("files/by_input") in ("by its input", "precious by_input\n")
@@ -987,7 +1125,8 @@ def without_a_name_by_empty_path():
     os.write(descriptor, b"without a name")
     answer = libc().linkat(descriptor, b"", -100, b"files/got_a_name", 0x1000)
     os.close(descriptor)
-    assert answer == 0 or ctypes.get_errno() == errno.ENOENT, os.strerror(ctypes.get_errno())  # ENOENT: not root
+    # ENOENT: not root
+    assert answer == 0 or ctypes.get_errno() == errno.ENOENT, os.strerror(ctypes.get_errno())
     if answer == 0:
         there("files/got_a_name", "without a name")
 
@@ -995,11 +1134,19 @@ def without_a_name_by_empty_path():
 @way
 def owner_by_empty_path():
     descriptor = os.open("files/by_empty_path", os.O_RDONLY)
-    owner = (1, 1) if os.geteuid() == 0 and os.stat("files/by_empty_path").st_uid == 0 else (os.getuid(), os.getgid())
+    owner = (
+        (1, 1)
+        if os.geteuid() == 0 and os.stat("files/by_empty_path").st_uid == 0
+        else (os.getuid(), os.getgid())
+    )
     answer = libc().fchownat(descriptor, b"", *owner, 0x1000)
     os.close(descriptor)
-    assert answer == 0 or ctypes.get_errno() == errno.EINVAL, os.strerror(ctypes.get_errno())  # EINVAL: the user namespace maps only one user
-    assert answer != 0 or (os.stat("files/by_empty_path").st_uid, os.stat("files/by_empty_path").st_gid) == owner
+    # EINVAL: the user namespace maps only one user
+    assert answer == 0 or ctypes.get_errno() == errno.EINVAL, os.strerror(ctypes.get_errno())
+    assert (
+        answer != 0
+        or (os.stat("files/by_empty_path").st_uid, os.stat("files/by_empty_path").st_gid) == owner
+    )
 
 
 @way
@@ -1016,11 +1163,13 @@ def attributes_of_the_file_system():
 @way
 def by_number():
     import platform
+
     if platform.machine() != "x86_64":
         return
     handle = ctypes.create_string_buffer((128).to_bytes(4, sys.byteorder) + bytes(132))
     call, number = libc().syscall, ctypes.c_int()
-    if call(303, -100, b"files/by_handle", handle, ctypes.byref(number), 0) != 0:  # name_to_handle_at
+    # name_to_handle_at
+    if call(303, -100, b"files/by_handle", handle, ctypes.byref(number), 0) != 0:
         return
     folder = os.open(".", os.O_RDONLY)
     descriptor = call(304, folder, handle, os.O_RDWR)  # open_by_handle_at
@@ -1033,13 +1182,22 @@ def by_number():
 @way
 def new_calls_of_the_kernel():
     import platform
+
     if platform.machine() != "x86_64":
         return
     call, value = libc().syscall, ctypes.create_string_buffer(b"changed")
-    argument = ctypes.addressof(value).to_bytes(8, sys.byteorder) + (7).to_bytes(4, sys.byteorder) + bytes(4)
+    argument = (
+        ctypes.addressof(value).to_bytes(8, sys.byteorder)
+        + (7).to_bytes(4, sys.byteorder)
+        + bytes(4)
+    )
     call(463, -100, b"files/by_new_call", 0, b"user.kind", argument, 16)  # setxattrat
-    call(469, -100, b"files/by_new_call", (0x80).to_bytes(8, sys.byteorder) + bytes(16), 24, 0)  # file_setattr with "no dump"
-    descriptor = call(437, -100, b"files/by_new_call", os.O_WRONLY.to_bytes(8, sys.byteorder) + bytes(16), 24)  # openat2
+    # file_setattr with "no dump"
+    call(469, -100, b"files/by_new_call", (0x80).to_bytes(8, sys.byteorder) + bytes(16), 24, 0)
+    # openat2
+    descriptor = call(
+        437, -100, b"files/by_new_call", os.O_WRONLY.to_bytes(8, sys.byteorder) + bytes(16), 24
+    )
     if descriptor >= 0:
         os.write(descriptor, b"changed")
         os.close(descriptor)
@@ -1050,20 +1208,34 @@ def new_calls_of_the_kernel():
 def questions():
     write("files/asked", "asked")
     assert os.access("files/asked", os.R_OK | os.W_OK) and not os.access("files/removed", os.F_OK)
-    assert shutil.disk_usage("files").total > 0 and os.statvfs("outputs/run").f_bsize > 0 and os.pathconf("files/asked", "PC_NAME_MAX") > 0
+    assert (
+        shutil.disk_usage("files").total > 0
+        and os.statvfs("outputs/run").f_bsize > 0
+        and os.pathconf("files/asked", "PC_NAME_MAX") > 0
+    )
     assert os.path.samefile("files/asked", os.path.abspath("files/../files/asked"))
-    assert io.open("files/asked").read() == "asked" and os.path.isdir("outputs/run") and not os.path.ismount("outputs/run")
+    assert (
+        io.open("files/asked").read() == "asked"
+        and os.path.isdir("outputs/run")
+        and not os.path.ismount("outputs/run")
+    )
     with open("files/asked") as file:
         assert os.path.samestat(os.fstat(file.fileno()), os.stat("files/asked"))
 
 
 @way
 def another_process_sees_the_same():
-    script = "import os, sys; sys.path.insert(0, %r); import folder; print('\\n'.join(folder.state('.')))" % os.path.dirname(os.path.abspath(__file__))
+    script = (
+        "import os, sys; sys.path.insert(0, %r); import folder; "
+        "print('\\n'.join(folder.state('.')))" % os.path.dirname(os.path.abspath(__file__))
+    )
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
     import folder
+
     mine = folder.state(".")
-    theirs = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, check=True).stdout.splitlines()
+    theirs = subprocess.run(
+        [sys.executable, "-B", "-c", script], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     assert mine == theirs, "%s" % sorted(set(mine) ^ set(theirs))[:4]
 
 

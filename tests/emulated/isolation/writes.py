@@ -3,6 +3,7 @@
 
 A call that caused SIGSYS was not executed.
 """
+
 import os
 import re
 
@@ -12,16 +13,54 @@ FOLDER = re.compile(r"(AT_FDCWD|-?\d+)(?:<((?:[^<>\\]|\\.)*)>)?")
 OPENS = {"open", "openat", "openat2", "creat"}
 WRITES = {"O_WRONLY", "O_RDWR", "O_CREAT", "O_TRUNC", "O_APPEND", "O_TMPFILE"}
 # System calls that change the file at their path, or the target if there is a link.
-PATHS = {"unlink", "unlinkat", "rmdir", "mkdir", "mkdirat", "rename", "renameat", "renameat2", "symlink", "symlinkat", "link", "linkat", "mknod",
-         "mknodat", "truncate", "chmod", "fchmodat", "fchmodat2", "chown", "lchown", "fchownat", "utime", "utimes", "utimensat", "futimesat",
-         "setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount", "umount2", "pivot_root", "swapon", "acct"}
+PATHS = {
+    "unlink",
+    "unlinkat",
+    "rmdir",
+    "mkdir",
+    "mkdirat",
+    "rename",
+    "renameat",
+    "renameat2",
+    "symlink",
+    "symlinkat",
+    "link",
+    "linkat",
+    "mknod",
+    "mknodat",
+    "truncate",
+    "chmod",
+    "fchmodat",
+    "fchmodat2",
+    "chown",
+    "lchown",
+    "fchownat",
+    "utime",
+    "utimes",
+    "utimensat",
+    "futimesat",
+    "setxattr",
+    "lsetxattr",
+    "removexattr",
+    "lremovexattr",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "swapon",
+    "acct",
+}
 DESCRIPTORS = {"ftruncate", "fchmod", "fchown", "fallocate", "fsetxattr", "fremovexattr"}
 TEXT_FIRST = {"symlink", "symlinkat"}  # the first string is the target of the link
-NAME_SECOND = {"setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount"}  # only the first string is a path
+# only the first string is a path
+NAME_SECOND = {"setxattr", "lsetxattr", "removexattr", "lremovexattr", "mount"}
 
 
 def unescaped(text):
-    return os.fsdecode(re.sub(rb"\\(x[0-9a-f]{2}|[0-7]{1,3}|.)", lambda match: replaced(match.group(1)), text.encode()))
+    return os.fsdecode(
+        re.sub(
+            rb"\\(x[0-9a-f]{2}|[0-7]{1,3}|.)", lambda match: replaced(match.group(1)), text.encode()
+        )
+    )
 
 
 def replaced(escape):
@@ -40,7 +79,11 @@ def paths_of(call, arguments):
         if match is None or not match.group(1).startswith("-"):  # -1 is not a file
             yield unescaped(match.group(2) or "") if match else arguments
         return
-    if call in OPENS and call != "creat" and not WRITES & set(re.split(r"[|,\s)]+", STRING.sub("", arguments))):
+    if (
+        call in OPENS
+        and call != "creat"
+        and not WRITES & set(re.split(r"[|,\s)]+", STRING.sub("", arguments)))
+    ):
         return
     strings = list(STRING.finditer(arguments))
     if call in TEXT_FIRST:
@@ -50,7 +93,7 @@ def paths_of(call, arguments):
     for string in strings:
         path = unescaped(string.group(1))
         if not path.startswith("/"):
-            before = FOLDER.search(arguments[:string.start()].rpartition('"')[2])
+            before = FOLDER.search(arguments[: string.start()].rpartition('"')[2])
             path = os.path.join(unescaped(before.group(2) or "") if before else "", path)
         yield path
 

@@ -1,15 +1,19 @@
 """Plans unmodified public fine-tuning programs: which toggles apply to each, how much memory each
-toggle saves, and whether the same change, written into the script by hand, has exactly the same peak.
+toggle saves, and whether the same change, written into the script by hand, has exactly the same
+peak.
 
     python3 prepare.py WORK
-    python3 run.py VRAMSCOPE --work WORK --sources SOURCES --path env=FOLDER:FOLDER... --results docs/results/data/programs.json
+    python3 run.py VRAMSCOPE --work WORK --sources SOURCES \
+        --path env=FOLDER:FOLDER... --results docs/results/data/programs.json
 
-Run it by hand: it takes an hour and needs packages that are not installed (programs.json lists their versions). SOURCES contains a
-folder for each repository, at the commit in programs.json. `--path` sets the PYTHONPATH of the programs that use the named
-environment. Results are written after every program, and programs with results are not planned again. `--most 2` plans at most two
-toggles of each program for which a change by hand exists. `--toggles a,b` plans only these toggles, and `--fit` only runs the
-search, for `--patience` seconds at most; both add to the existing results. tests/results.py writes docs/results/programs.md from the
-results."""
+Run it by hand: it takes an hour and needs packages that are not installed (programs.json lists
+their versions). SOURCES contains a folder for each repository, at the commit in programs.json.
+`--path` sets the PYTHONPATH of the programs that use the named environment. Results are written
+after every program, and programs with results are not planned again. `--most 2` plans at most two
+toggles of each program for which a change by hand exists. `--toggles a,b` plans only these toggles,
+and `--fit` only runs the search, for `--patience` seconds at most; both add to the existing
+results. tests/results.py writes docs/results/programs.md from the results."""
+
 import argparse
 import json
 import os
@@ -23,8 +27,10 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 DEVICE = "h100-sxm"
-NOT_TRIED = ("max-split-size", "gc-threshold")  # planned only if --toggles names them: they rarely change the allocated peak
-BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")  # torch reads these when it is imported, before a plan's fork starts
+# planned only if --toggles names them: they rarely change the allocated peak
+NOT_TRIED = ("max-split-size", "gc-threshold")
+# torch reads these when it is imported, before a plan's fork starts
+BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")
 
 
 class Runner:
@@ -36,7 +42,11 @@ class Runner:
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="vramscope-programs-"))
 
     def fill(self, text):
-        for name, value in (("work", self.work), ("sources", self.options.sources.resolve()), ("site", self.site)):
+        for name, value in (
+            ("work", self.work),
+            ("sources", self.options.sources.resolve()),
+            ("site", self.site),
+        ):
             text = text.replace("{%s}" % name, os.fspath(value))
         return text
 
@@ -45,8 +55,14 @@ class Runner:
         path = self.paths[program.get("environment", "common")]
         self.site = path.split(os.pathsep)[0]
         self.folder = self.fill(program.get("folder", "{work}"))
-        self.environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": os.fspath(self.work / "hub"), "PYTHONPATH": path,
-                            "HF_DATASETS_CACHE": os.fspath(self.scratch / "datasets"), "TOKENIZERS_PARALLELISM": "false"}
+        self.environment = {
+            **os.environ,
+            "HF_HUB_OFFLINE": "1",
+            "HF_HUB_CACHE": os.fspath(self.work / "hub"),
+            "PYTHONPATH": path,
+            "HF_DATASETS_CACHE": os.fspath(self.scratch / "datasets"),
+            "TOKENIZERS_PARALLELISM": "false",
+        }
 
     def command(self, script=None, more=""):
         arguments = self.fill(self.program["arguments"]).split() + more.split()
@@ -54,13 +70,23 @@ class Runner:
 
     def vramscope_says(self, *words, environment=None, timeout=1800):
         begun = time.monotonic()
-        done = subprocess.run([self.vramscope, *words], cwd=self.folder, env={**self.environment, **(environment or {})},
-                              capture_output=True, text=True, timeout=timeout)
+        done = subprocess.run(
+            [self.vramscope, *words],
+            cwd=self.folder,
+            env={**self.environment, **(environment or {})},
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+        )
         try:
             answer = json.loads(done.stdout)
         except ValueError:
             answer = {}
-        answer["status"], answer["took"], answer["said"] = done.returncode, time.monotonic() - begun, done.stderr
+        answer["status"], answer["took"], answer["said"] = (
+            done.returncode,
+            time.monotonic() - begun,
+            done.stderr,
+        )
         return answer
 
     def plan(self, *words, **more):
@@ -75,7 +101,8 @@ class Runner:
         if "replace" in change:
             shutil.rmtree(folder, ignore_errors=True)
             ignored = shutil.ignore_patterns("__pycache__")
-            if source.parent.name in ("scripts", "recipes"):  # the script belongs to a package, whose modules stay where they are
+            # the script belongs to a package, whose modules stay where they are
+            if source.parent.name in ("scripts", "recipes"):
                 folder.mkdir()
                 shutil.copy(source, folder)
             else:
@@ -86,11 +113,16 @@ class Runner:
                     text = path.read_text(encoding="utf-8")
                     found += text.count(old)
                     path.write_text(text.replace(old, new), encoding="utf-8")
-                    compile(text.replace(old, new), path, "exec")  # a wrong indentation is not the toggle's fault
+                    # a wrong indentation is not the toggle's fault
+                    compile(text.replace(old, new), path, "exec")
                 assert found, (self.program["name"], old)
             script = os.fspath(folder / source.name)
         warm = ["--warm", os.fspath(socket)] if "environment" not in change else []
-        return self.plan(*warm, *self.command(script, change.get("arguments", "")), environment=change.get("environment"))
+        return self.plan(
+            *warm,
+            *self.command(script, change.get("arguments", "")),
+            environment=change.get("environment"),
+        )
 
     def change_of(self, toggle):
         """Returns the change that programs.json lists for the toggle, or None."""
@@ -100,7 +132,11 @@ class Runner:
         if toggle in tables["environment"]:
             return {"environment": tables["environment"][toggle]}
         if "anchor" in program and toggle in tables["keywords"]:
-            return {"replace": [[program["anchor"], "%s %s," % (program["anchor"], tables["keywords"][toggle])]]}
+            return {
+                "replace": [
+                    [program["anchor"], "%s %s," % (program["anchor"], tables["keywords"][toggle])]
+                ]
+            }
         if program.get("arguments_of_trainer") and toggle in tables["arguments"]:
             return {"arguments": tables["arguments"][toggle]}
         return None
@@ -110,23 +146,61 @@ class Runner:
     def run(self, program, before):
         self.enter(program)
         if self.options.fit:
-            return {**before, "fit": self.fit(program["fit"])} if before and program.get("fit") else before
+            return (
+                {**before, "fit": self.fit(program["fit"])}
+                if before and program.get("fit")
+                else before
+            )
         keep = self.scratch / program["name"].replace(" ", "-")
         keep.mkdir()
         trace = keep / "start.trace"
-        start = self.plan("--all-toggles", "--keep", os.fspath(keep / "first"), "-o", os.fspath(trace), *self.command())
+        start = self.plan(
+            "--all-toggles",
+            "--keep",
+            os.fspath(keep / "first"),
+            "-o",
+            os.fspath(trace),
+            *self.command(),
+        )
         if start["status"] != 0:
             print(program["name"], start["said"], file=sys.stderr, flush=True)
             return before or {"problem": start["said"].strip().splitlines()[-1:]}
         peak = start["peak"]["allocated"]
-        row = {"source": program["source"], "model": (start.get("model") or {}), "peak": peak, "needed": start["needed"], "seconds": round(start["took"], 1),
-               "read_by_program": start.get("program_counters"), "toggles": [], "does_not_apply": {}}
+        row = {
+            "source": program["source"],
+            "model": (start.get("model") or {}),
+            "peak": peak,
+            "needed": start["needed"],
+            "seconds": round(start["took"], 1),
+            "read_by_program": start.get("program_counters"),
+            "toggles": [],
+            "does_not_apply": {},
+        }
         explained = self.vramscope_says("explain", os.fspath(trace), "--page", "findings", "--json")
-        row["findings"] = [{"id": one["id"], "bytes": one["bytes"], "text": one["text"]} for one in explained.get("findings", [])]
+        row["findings"] = [
+            {"id": one["id"], "bytes": one["bytes"], "text": one["text"]}
+            for one in explained.get("findings", [])
+        ]
         socket = keep / "server" / "socket"
-        server = subprocess.Popen([self.vramscope, "plan", "--device", DEVICE, "--keep", os.fspath(keep / "server"), "--serve", os.fspath(socket),
-                                   "--modules", os.fspath(keep / "first" / "modules.json"), *self.command()], cwd=self.folder,
-                                  env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server = subprocess.Popen(
+            [
+                self.vramscope,
+                "plan",
+                "--device",
+                DEVICE,
+                "--keep",
+                os.fspath(keep / "server"),
+                "--serve",
+                os.fspath(socket),
+                "--modules",
+                os.fspath(keep / "first" / "modules.json"),
+                *self.command(),
+            ],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
         try:
             while not socket.exists() and server.poll() is None:
                 time.sleep(0.05)
@@ -140,7 +214,11 @@ class Runner:
             server.send_signal(signal.SIGTERM)
             server.wait()
         if self.options.toggles and before:
-            row["toggles"] = [one for one in before["toggles"] if one["toggle"].split("=")[0] not in self.options.toggles] + row["toggles"]
+            row["toggles"] = [
+                one
+                for one in before["toggles"]
+                if one["toggle"].split("=")[0] not in self.options.toggles
+            ] + row["toggles"]
             row["fit"] = before.get("fit")
         elif program.get("fit") and not self.options.most:
             row["fit"] = self.fit(program["fit"])
@@ -150,24 +228,42 @@ class Runner:
     def toggles_of(self, reports):
         names = []
         for one in reports:
-            if one["state"] != "applies" or one["name"] in NOT_TRIED and one["name"] not in (self.options.toggles or []):
+            if (
+                one["state"] != "applies"
+                or one["name"] in NOT_TRIED
+                and one["name"] not in (self.options.toggles or [])
+            ):
                 continue
-            for value in one["proposals"][-1:] if one["name"] == "micro-batch" else one["proposals"]:
+            for value in (
+                one["proposals"][-1:] if one["name"] == "micro-batch" else one["proposals"]
+            ):
                 names.append(one["name"] if value is None else "%s=%s" % (one["name"], value))
         if self.options.toggles:
             names = [name for name in names if name.split("=")[0] in self.options.toggles]
         if self.options.most:
-            names = [name for name in names if self.change_of(name) is not None][:self.options.most]
+            names = [name for name in names if self.change_of(name) is not None][
+                : self.options.most
+            ]
         return names
 
     def toggle(self, name, peak, socket, keep):
         imported = name.split("=")[0] not in BEFORE_TORCH
-        plan = self.plan("--toggle", name, *(["--warm", os.fspath(socket)] if imported else []), *self.command())
+        plan = self.plan(
+            "--toggle", name, *(["--warm", os.fspath(socket)] if imported else []), *self.command()
+        )
         report = (plan.get("toggles") or [{}])[0]
-        row = {"toggle": name, "state": report.get("state", "the plan ended with status %d" % plan["status"]), "seconds": round(plan["took"], 1),
-               "why": report.get("overridden", "") or report.get("why", "")}
+        row = {
+            "toggle": name,
+            "state": report.get("state", "the plan ended with status %d" % plan["status"]),
+            "seconds": round(plan["took"], 1),
+            "why": report.get("overridden", "") or report.get("why", ""),
+        }
         if "peak" in plan:
-            row.update(peak=plan["peak"]["allocated"], saves=peak - plan["peak"]["allocated"], reserved=plan["peak"]["reserved"])
+            row.update(
+                peak=plan["peak"]["allocated"],
+                saves=peak - plan["peak"]["allocated"],
+                reserved=plan["peak"]["reserved"],
+            )
         if plan["status"] not in (0, 1):
             row["said"] = plan["said"].strip().splitlines()[-1:]
         if plan.get("program", {}).get("cold"):
@@ -175,20 +271,47 @@ class Runner:
         change = self.change_of(name)
         if change is not None and "peak" in row:
             hand = self.by_hand(change, keep, socket)
-            row["by_hand"] = hand["peak"]["allocated"] if "peak" in hand and hand["status"] == 0 else None
+            row["by_hand"] = (
+                hand["peak"]["allocated"] if "peak" in hand and hand["status"] == 0 else None
+            )
             if row["by_hand"] is None:
                 row["by_hand_said"] = hand["said"].strip().splitlines()[-1:]
         return row
 
     def fit(self, budget):
-        answer = self.vramscope_says("fit", "--json", "--budget", budget, "--patience", str(self.options.patience), *self.command())
-        return {"budget": budget, "seconds": round(answer["took"], 1), "plans": answer.get("plans"), "start": answer.get("start", {}).get("needed"),
-                "proposals": [{"toggles": [one["name"] + ("=" + one["value"] if one["value"] else "") for one in row["toggles"]],
-                               "needed": row["needed"], "fits": row["fits"], "changes": row["changes"]} for row in answer.get("proposals", [])]}
+        answer = self.vramscope_says(
+            "fit",
+            "--json",
+            "--budget",
+            budget,
+            "--patience",
+            str(self.options.patience),
+            *self.command(),
+        )
+        return {
+            "budget": budget,
+            "seconds": round(answer["took"], 1),
+            "plans": answer.get("plans"),
+            "start": answer.get("start", {}).get("needed"),
+            "proposals": [
+                {
+                    "toggles": [
+                        one["name"] + ("=" + one["value"] if one["value"] else "")
+                        for one in row["toggles"]
+                    ],
+                    "needed": row["needed"],
+                    "fits": row["fits"],
+                    "changes": row["changes"],
+                }
+                for row in answer.get("proposals", [])
+            ],
+        }
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("vramscope")
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--sources", type=pathlib.Path, required=True)
@@ -198,13 +321,28 @@ def main():
     parser.add_argument("--most", type=int)
     parser.add_argument("--toggles", type=lambda text: text.split(","))
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--patience", type=int, default=60, metavar="SECONDS", help="time limit of a search; default: that of fit")
+    parser.add_argument(
+        "--patience",
+        type=int,
+        default=60,
+        metavar="SECONDS",
+        help="time limit of a search; default: that of fit",
+    )
     options = parser.parse_args()
     runner = Runner(options)
-    results = json.loads(options.results.read_text(encoding="utf-8")) if options.results and options.results.is_file() else {}
+    results = (
+        json.loads(options.results.read_text(encoding="utf-8"))
+        if options.results and options.results.is_file()
+        else {}
+    )
     try:
         for program in runner.declared["programs"]:
-            if options.only and program["name"] not in options.only or not options.only and program["name"] in results:
+            if (
+                options.only
+                and program["name"] not in options.only
+                or not options.only
+                and program["name"] in results
+            ):
                 continue
             results[program["name"]] = runner.run(program, results.get(program["name"]))
             text = json.dumps(results, indent=1) + "\n"

@@ -6,6 +6,7 @@ them with vramscope's.
     python3 tests/judges/second_opinion --vramscope ... --shared ../shared
 
 Exit status: 0 if all are equal, 1 if some differ, 77 if nothing was compared."""
+
 import argparse
 import glob
 import json
@@ -47,8 +48,9 @@ def judge(program, table, path, name, seed, parts):
     try:
         info = one.info()
         for view in views(snapshot):
-            events = one.requests(view, info if not view.options else
-                                  program.json("info", path, *view.options))
+            events = one.requests(
+                view, info if not view.options else program.json("info", path, *view.options)
+            )
             one.block_of = {}
             one.table_of_allocations(view, one.allocations(view), info)
             one.live_at_peak(view)
@@ -80,11 +82,18 @@ def refused_or_salvaged(program, table, path, name, why, value=None):
         table.check(name, "damaged: says so", bool(done.stderr.strip()), True)
         if done.returncode == 0 and isinstance(value, dict):
             info = json.loads(done.stdout)
-            entries = sum(isinstance(e, dict) and "action" in e
-                          for t in value.get("device_traces") or [] for e in t)
+            entries = sum(
+                isinstance(e, dict) and "action" in e
+                for t in value.get("device_traces") or []
+                for e in t
+            )
             table.check(name, "cut: is not whole", info["truncated"], True)
-            table.check(name, "cut: no more entries than there are", info["entries"] <= entries
-                        or info["entries"], True)
+            table.check(
+                name,
+                "cut: no more entries than there are",
+                info["entries"] <= entries or info["entries"],
+                True,
+            )
         table.skip(name, f"{why}: only looked at how it ends ({done.returncode})")
     except Failed as failed:
         table.check(name, "runs", str(failed), "ends with 0 or 3")
@@ -98,13 +107,20 @@ def files_of(shared):
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="second_opinion", description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        prog="second_opinion",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--vramscope", required=True, metavar="PATH", help="the program")
-    parser.add_argument("--made", type=int, default=0, metavar="N", help="number of generated inputs")
+    parser.add_argument(
+        "--made", type=int, default=0, metavar="N", help="number of generated inputs"
+    )
     parser.add_argument("--keep", metavar="FOLDER", help="folder for the generated inputs")
     parser.add_argument("--shared", metavar="FOLDER", help="check all recordings below this folder")
-    parser.add_argument("--parts", type=int, default=2, metavar="N", help="number of random parts of each file")
+    parser.add_argument(
+        "--parts", type=int, default=2, metavar="N", help="number of random parts of each file"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="print equal figures, too")
@@ -125,20 +141,27 @@ def main():
             return 77
         names = [os.path.basename(p) for p in paths]
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            models = list(pool.map(lambda item: judge(program, table, *item, arguments.seed,
-                                                      arguments.parts), zip(paths, names)))
+            models = list(
+                pool.map(
+                    lambda item: judge(program, table, *item, arguments.seed, arguments.parts),
+                    zip(paths, names),
+                )
+            )
             first = len(paths) - arguments.made
             for number, model in enumerate(models[first:] if arguments.made else []):
                 if model is not None:
-                    made.check_the_model(table, names[first + number], number, arguments.seed,
-                                         model)
+                    made.check_the_model(
+                        table, names[first + number], number, arguments.seed, model
+                    )
             whole = [(p, n, m) for p, n, m in zip(paths, names, models) if m is not None]
             pairs = list(zip(whole, whole[1:] + whole[:1])) + [(w, w) for w in whole[::4]]
             list(pool.map(lambda pair: compare(program, table, *pair), pairs))
     print(table.text(arguments.all))
     wrong = table.wrong()
-    print(f"{len(paths)} files, {table.compared:,} figures, {program.runs:,} runs: "
-          + (f"{len(wrong)} kinds of figures are not as they should be" if wrong else "all equal"))
+    print(
+        f"{len(paths)} files, {table.compared:,} figures, {program.runs:,} runs: "
+        + (f"{len(wrong)} kinds of figures are not as they should be" if wrong else "all equal")
+    )
     return 1 if wrong else 0
 
 

@@ -1,6 +1,7 @@
 """A small caching allocator that writes the same trace as PyTorch's. It has best fit, splitting,
 merging, streams, private pools, expandable segments, and a GPU that can be full. It knows every
 block's size at every entry; the model of memory.py is checked against these sizes."""
+
 from rules import MIB, SMALL_SIZE
 
 SMALL_BUFFER, LARGE_BUFFER, MIN_LARGE = 2 * MIB, 20 * MIB, 10 * MIB
@@ -38,8 +39,16 @@ class Allocator:
     # -- the trace's entries ---------------------------------------------------------------------
     def note(self, action, address, size, stream, frames=()):
         key = "device_free" if action == "oom" else "addr"
-        self.entries.append({"action": action, key: address, "size": size, "stream": stream,
-                             "time_us": self.clock(), "frames": list(frames) and frames})
+        self.entries.append(
+            {
+                "action": action,
+                key: address,
+                "size": size,
+                "stream": stream,
+                "time_us": self.clock(),
+                "frames": list(frames) and frames,
+            }
+        )
         self.levels.append((self.allocated, self.reserved))
 
     # -- allocation ------------------------------------------------------------------------------
@@ -67,9 +76,14 @@ class Allocator:
             for piece in memory.pieces:
                 if piece.state != "inactive" or piece.size < size:
                     continue
-                if not key[0] and not self.expandable and (
+                if (
+                    not key[0]
+                    and not self.expandable
+                    and (
                         (size < limit <= piece.size)
-                        or (size >= limit and piece.size >= size + LARGE_BUFFER)):
+                        or (size >= limit and piece.size >= size + LARGE_BUFFER)
+                    )
+                ):
                     continue
                 if best is None or (piece.size, piece.address) < (best[1].size, best[1].address):
                     best = memory, piece
@@ -109,10 +123,17 @@ class Allocator:
         page = SMALL_BUFFER if key[0] else LARGE_BUFFER
         at = memory.address
         for i in range(len(memory.pieces) + 1):  # the first gap that is large enough
-            end = memory.pieces[i].address if i < len(memory.pieces) else memory.address + memory.size
+            end = (
+                memory.pieces[i].address if i < len(memory.pieces) else memory.address + memory.size
+            )
             before = memory.pieces[i - 1] if i else None
-            free = before.size if before is not None and before.state == "inactive" and \
-                before.address + before.size == at else 0
+            free = (
+                before.size
+                if before is not None
+                and before.state == "inactive"
+                and before.address + before.size == at
+                else 0
+            )
             if end > at and free + end - at >= size:
                 bytes_ = -(-(size - free) // page) * page
                 if bytes_ <= end - at:
@@ -182,7 +203,7 @@ class Allocator:
                 continue
             i = memory.pieces.index(piece)
             rest = [(piece.address, begin), (end, piece.address + piece.size)]
-            memory.pieces[i:i + 1] = [Piece(b, e - b) for b, e in rest if b < e]
+            memory.pieces[i : i + 1] = [Piece(b, e - b) for b, e in rest if b < e]
             self.reserved -= end - begin
             self.note("segment_unmap", begin, end - begin, memory.pool[1])
 
@@ -192,7 +213,10 @@ class Allocator:
         for memory in self.memories:
             stretches = []
             for piece in memory.pieces:
-                if stretches and stretches[-1][-1].address + stretches[-1][-1].size == piece.address:
+                if (
+                    stretches
+                    and stretches[-1][-1].address + stretches[-1][-1].size == piece.address
+                ):
                     stretches[-1].append(piece)
                 else:
                     stretches.append([piece])
@@ -203,11 +227,25 @@ class Allocator:
         small, stream, pool = memory.pool
         used = [p for p in pieces if p.state != "inactive"]
         return {
-            "device": self.device, "address": pieces[0].address,
-            "total_size": sum(p.size for p in pieces), "stream": stream,
+            "device": self.device,
+            "address": pieces[0].address,
+            "total_size": sum(p.size for p in pieces),
+            "stream": stream,
             "allocated_size": sum(p.size for p in used if p.state == "active_allocated"),
-            "active_size": sum(p.size for p in used), "requested_size": sum(p.asked for p in used),
-            "segment_type": "small" if small else "large", "segment_pool_id": pool,
-            "is_expandable": memory.expandable, "frames": [],
-            "blocks": [{"address": p.address, "size": p.size, "requested_size": p.asked,
-                        "state": p.state, "frames": p.frames} for p in pieces]}
+            "active_size": sum(p.size for p in used),
+            "requested_size": sum(p.asked for p in used),
+            "segment_type": "small" if small else "large",
+            "segment_pool_id": pool,
+            "is_expandable": memory.expandable,
+            "frames": [],
+            "blocks": [
+                {
+                    "address": p.address,
+                    "size": p.size,
+                    "requested_size": p.asked,
+                    "state": p.state,
+                    "frames": p.frames,
+                }
+                for p in pieces
+            ],
+        }

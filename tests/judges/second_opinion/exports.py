@@ -1,5 +1,6 @@
-"""Checks the files that vramscope exports: Chrome trace, snapshot, memory timeline. one_file.py checks
-the two CSV files."""
+"""Checks the files that vramscope exports: Chrome trace, snapshot, memory timeline. one_file.py
+checks the two CSV files."""
+
 import gzip
 import json
 import os
@@ -55,34 +56,50 @@ class Exports:
             elif e.get("name") == "[OutOfMemory]" and e["args"]["Device Id"] == device.number:
                 a = e["args"]
                 out_of_memory.append((a["Bytes"], a["Total Allocated"], a["Total Reserved"]))
-        truth_reserved = [device.reserved(k) for k, e in enumerate(device.entries)
-                          if e[0] in SEGMENT_ACTIONS]
-        self._tail_is("chrome: reserved at each event", counters["reserved"], truth_reserved,
-                      device.reserved(-1))
+        truth_reserved = [
+            device.reserved(k) for k, e in enumerate(device.entries) if e[0] in SEGMENT_ACTIONS
+        ]
+        self._tail_is(
+            "chrome: reserved at each event",
+            counters["reserved"],
+            truth_reserved,
+            device.reserved(-1),
+        )
         if not device.oddities:
             changes = _block_changes(view)
-            self._tail_is("chrome: allocated at each event", counters["allocated"],
-                          [device.allocated(k) for k, _, _ in changes], device.allocated(-1))
-            truth = [(b.size if begins else -b.size, b.address, device.allocated(k),
-                      device.reserved(k)) for k, begins, b in changes]
+            self._tail_is(
+                "chrome: allocated at each event",
+                counters["allocated"],
+                [device.allocated(k) for k, _, _ in changes],
+                device.allocated(-1),
+            )
+            truth = [
+                (b.size if begins else -b.size, b.address, device.allocated(k), device.reserved(k))
+                for k, begins, b in changes
+            ]
             self._tail_is("chrome: [memory] at each event", memory, truth, None)
-        self.check("chrome: most allocated", max(counters["allocated"], default=0),
-                   view.peak()[0])
+        self.check("chrome: most allocated", max(counters["allocated"], default=0), view.peak()[0])
         self.check("chrome: most reserved", max(counters["reserved"], default=0), view.peak()[2])
-        self.check("chrome: out of memory on its device", out_of_memory,
-                   [(e[2], device.allocated(k), device.reserved(k))
-                    for k, e in enumerate(device.entries) if e[0] == "oom"])
+        self.check(
+            "chrome: out of memory on its device",
+            out_of_memory,
+            [
+                (e[2], device.allocated(k), device.reserved(k))
+                for k, e in enumerate(device.entries)
+                if e[0] == "oom"
+            ],
+        )
 
     def _tail_is(self, figure, ours, truth, start):
         """Checks that `ours` ends with the values in `truth`, and that the value before them is
         `start`."""
-        tail = ours[len(ours) - len(truth):] if truth else []
+        tail = ours[len(ours) - len(truth) :] if truth else []
         self.check(figure, len(tail), len(truth))
         bad = [(i, o, t) for i, (o, t) in enumerate(zip(tail, truth)) if o != t]
         self.check(figure, [b[:2] for b in bad[:1]], [(b[0], b[2]) for b in bad[:1]])
         self.one.table.rows[self.one.name, figure][0] += len(truth)
         if start is not None:
-            before = ours[:len(ours) - len(truth)]
+            before = ours[: len(ours) - len(truth)]
             self.check(figure + ", start", before[-1] if before else 0, start)
 
     # -- snapshot --------------------------------------------------------------------------------
@@ -100,8 +117,17 @@ class Exports:
                 self._same_device(other, device)
         self._same_segments(value)
         again = self.program.json("info", out)
-        for key in ("entries", "allocations", "older_allocations", "out_of_memory", "peak", "peaks",
-                    "segments", "streams", "devices"):
+        for key in (
+            "entries",
+            "allocations",
+            "older_allocations",
+            "out_of_memory",
+            "peak",
+            "peaks",
+            "segments",
+            "streams",
+            "devices",
+        ):
             self.check("snapshot: info when opened again", {key: again[key]}, {key: info[key]})
 
     def _same_device(self, ours, truth):
@@ -117,8 +143,11 @@ class Exports:
             return [e[:4] + ((e[4],) if timed else ()) for e in device.entries if e[0] in kinds]
 
         def frames(device):
-            return [[(f.get("filename") or "", f.get("name") or "") for f in e[5]]
-                    for e in device.entries if e[0] == "alloc"]
+            return [
+                [(f.get("filename") or "", f.get("name") or "") for f in e[5]]
+                for e in device.entries
+                if e[0] == "alloc"
+            ]
 
         a, b = rows(ours), rows(truth)
         self.check("snapshot: entries", len(a), len(b))
@@ -134,14 +163,28 @@ class Exports:
             for s in segments:
                 at = unsigned(s["address"])
                 if whole and not s.get("is_expandable"):
-                    out.append(("segment", s.get("device", 0), at, s["total_size"],
-                                s.get("segment_type"), tuple(s.get("segment_pool_id") or (0, 0))))
+                    out.append(
+                        (
+                            "segment",
+                            s.get("device", 0),
+                            at,
+                            s["total_size"],
+                            s.get("segment_type"),
+                            tuple(s.get("segment_pool_id") or (0, 0)),
+                        )
+                    )
                 for b in s["blocks"]:
                     at = unsigned(b.get("address", at) or at)
                     if b["state"] in IN_USE:
-                        out.append((s.get("device", 0), at, b["size"],
-                                    b.get("requested_size", b["size"]) or b["size"],
-                                    b["state"] == "active_allocated"))
+                        out.append(
+                            (
+                                s.get("device", 0),
+                                at,
+                                b["size"],
+                                b.get("requested_size", b["size"]) or b["size"],
+                                b["state"] == "active_allocated",
+                            )
+                        )
                     at += b["size"]
             return out
 
@@ -153,8 +196,9 @@ class Exports:
         ours, truth = blocks(value["segments"], True), blocks(original, True)
         only_ours, only_truth = both_ways(ours, truth)
         self.check("snapshot: segments and blocks at the end", only_ours[:3], only_truth[:3])
-        self.one.table.rows[self.one.name, "snapshot: segments and blocks at the end"][0] += \
-            len(truth)
+        self.one.table.rows[self.one.name, "snapshot: segments and blocks at the end"][0] += len(
+            truth
+        )
         total = lambda segments: sum(s["total_size"] for s in segments)
         self.check("snapshot: bytes of segments", total(value["segments"]), total(original))
 
@@ -166,8 +210,9 @@ class Exports:
                 points = json.load(file)
             before = sum(p[2] for p in points if p[1] == 1)
             self.check("memory-timeline: start", before, view.device.allocated(-1))
-            self.check("memory-timeline: end", sum(p[2] for p in points),
-                       view.device.allocated(view.last))
+            self.check(
+                "memory-timeline: end", sum(p[2] for p in points), view.device.allocated(view.last)
+            )
             if view.device.oddities:
                 continue
             level, ours = before, []

@@ -1,7 +1,9 @@
 """Free memory in segments at a given time: holes, cached memory, the largest free piece."""
+
 from rules import MIB
 
-PAGE = {True: 2 * MIB, False: 20 * MIB}  # page size of expandable segments, for the small and the large pool
+# page size of expandable segments, for the small and the large pool
+PAGE = {True: 2 * MIB, False: 20 * MIB}
 
 
 class Part:
@@ -49,15 +51,25 @@ class Part:
 
 
 def parts_at(device, k):
-    parts = [Part(s.address, s.size, s.stream, s.small, False, s.mempool)
-             for s in device.segments_at(k)]
+    parts = [
+        Part(s.address, s.size, s.stream, s.small, False, s.mempool) for s in device.segments_at(k)
+    ]
     for begin, end in device.mapped_at(k):
-        owner = next((s for s in device.expandable if s.address < end and begin < s.address + s.size),
-                     None)
+        owner = next(
+            (s for s in device.expandable if s.address < end and begin < s.address + s.size), None
+        )
         # This range may be a union of adjacent mapped ranges of several segments. It counts as a
         # part of the first of these segments.
-        parts.append(Part(begin, end - begin, owner.stream if owner else 0,
-                          owner.small if owner else None, True, owner.mempool if owner else 0))
+        parts.append(
+            Part(
+                begin,
+                end - begin,
+                owner.stream if owner else 0,
+                owner.small if owner else None,
+                True,
+                owner.mempool if owner else 0,
+            )
+        )
     parts.sort(key=lambda p: p.address)
     outside = 0
     at = 0
@@ -69,7 +81,8 @@ def parts_at(device, k):
         else:
             outside += b.size
     for p in parts:
-        if p.small is None:  # the range is unmapped at the end, so the allocations in it determine the pool
+        # the range is unmapped at the end, so the allocations in it determine the pool
+        if p.small is None:
             ever = [b.small for b in device.blocks if p.address <= b.address < p.address + p.size]
             p.small = all(ever) if ever else p.size < PAGE[False]
     return parts, outside

@@ -1,10 +1,12 @@
 """Memory that every step leaves behind. The steps are those that the program reports (`phases`)."""
+
 from memory import NEVER
 
 
 def check(one, view, info):
-    page = one.program.json("explain", one.path, *view.options, "--no-replay", "--page",
-                            "leaks")["leaks"]
+    page = one.program.json("explain", one.path, *view.options, "--no-replay", "--page", "leaks")[
+        "leaks"
+    ]
     steps = one.program.json("phases", one.path, *view.options)["steps"]
     one.check("leaks: steps", page["steps"], [s["index"] for s in steps])
     one.check("leaks: known", page["known"], len(steps) >= 3)
@@ -24,8 +26,11 @@ def check(one, view, info):
         next_begins = i + 1 < len(steps) and steps[i + 1]["begin_ns"] == s["end_ns"]
         inside = [k for k, t in enumerate(times) if t < s["end_ns"] + (not next_begins)]
         last_of.append(inside[-1] if inside else -1)
-    one.check("leaks: allocated at each step's end", page["allocated_at_step_end"],
-              [view.device.allocated(k) for k in last_of])
+    one.check(
+        "leaks: allocated at each step's end",
+        page["allocated_at_step_end"],
+        [view.device.allocated(k) for k in last_of],
+    )
     end = last_of[-1]
     sites = {}
     for b in view.born():
@@ -50,5 +55,8 @@ def check(one, view, info):
             one.check("leaks: none is missed", (stayed, count) in ours or (stayed, count), True)
         if not any(judged):
             one.check("leaks: none is invented", (stayed, count) in ours and (stayed, count), False)
-    one.check("leaks: bytes a step", round(page["bytes_per_step"]),
-              round(sum(sum(s[1:-1]) / (len(steps) - 2) for s, _ in ours)))
+    one.check(
+        "leaks: bytes a step",
+        round(page["bytes_per_step"]),
+        round(sum(sum(s[1:-1]) / (len(steps) - 2) for s, _ in ours)),
+    )

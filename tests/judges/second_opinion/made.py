@@ -1,5 +1,6 @@
-"""Generates snapshots in all forms: runs short random programs on the allocator of allocator.py. The
-same number and seed produce the same bytes."""
+"""Generates snapshots in all forms: runs short random programs on the allocator of allocator.py.
+The same number and seed produce the same bytes."""
+
 import json
 import os
 import pickle
@@ -8,14 +9,21 @@ import random
 from allocator import Allocator, OutOfMemory
 from rules import MIB, SMALL_SIZE, Rules
 
-CPP = [("??", 0, "torch::unwind::unwind()"),
-       ("CUDACachingAllocator.cpp", 0, "c10::cuda::CUDACachingAllocator::Native::malloc(unsigned long)"),
-       ("??", 0, "at::detail::empty_cuda(c10::ArrayRef<long>, c10::TensorOptions const&)")]
+CPP = [
+    ("??", 0, "torch::unwind::unwind()"),
+    (
+        "CUDACachingAllocator.cpp",
+        0,
+        "c10::cuda::CUDACachingAllocator::Native::malloc(unsigned long)",
+    ),
+    ("??", 0, "at::detail::empty_cuda(c10::ArrayRef<long>, c10::TensorOptions const&)"),
+]
 
 
 def stacks():
     """Returns the stacks of a training program: of forward, backward (without Python frames) and
     the optimizer. Also contains None, for no stack."""
+
     def frames(rows):
         return [{"filename": f, "line": n, "name": name} for f, n, name in CPP + rows]
 
@@ -23,15 +31,39 @@ def stacks():
     run = ("/home/me/project/train.py", 12, "<module>")
     out = [[]]
     for line, op in ((31, "addmm"), (35, "gelu"), (38, "native_layer_norm"), (41, "mul_Tensor")):
-        out.append(frames([("??", 0, f"at::_ops::{op}::call(at::Tensor const&)"),
-                           ("/home/me/project/model.py", line, "forward"), call, run]))
+        out.append(
+            frames(
+                [
+                    ("??", 0, f"at::_ops::{op}::call(at::Tensor const&)"),
+                    ("/home/me/project/model.py", line, "forward"),
+                    call,
+                    run,
+                ]
+            )
+        )
     for node, op in (("AddmmBackward0", "mm"), ("GeluBackward0", "gelu_backward")):
-        out.append(frames([("??", 0, f"at::_ops::{op}::call(at::Tensor const&)"),
-                           ("Functions.cpp", 0,
-                            f"torch::autograd::generated::{node}::apply(std::vector<at::Tensor>&&)"),
-                           ("engine.cpp", 0, "torch::autograd::Engine::thread_main()")]))
-    out.append(frames([("??", 0, "at::_ops::zeros_like::call(at::Tensor const&)"),
-                       ("/home/me/project/optimizer.py", 80, "step"), run]))
+        out.append(
+            frames(
+                [
+                    ("??", 0, f"at::_ops::{op}::call(at::Tensor const&)"),
+                    (
+                        "Functions.cpp",
+                        0,
+                        f"torch::autograd::generated::{node}::apply(std::vector<at::Tensor>&&)",
+                    ),
+                    ("engine.cpp", 0, "torch::autograd::Engine::thread_main()"),
+                ]
+            )
+        )
+    out.append(
+        frames(
+            [
+                ("??", 0, "at::_ops::zeros_like::call(at::Tensor const&)"),
+                ("/home/me/project/optimizer.py", 80, "step"),
+                run,
+            ]
+        )
+    )
     out.append([{"filename": "model.py", "line": 31, "name": "forward"}])
     return out
 
@@ -59,13 +91,23 @@ def _size(rng):
 class Program:
     """A program that allocates and frees at random on several devices and streams."""
 
-    def __init__(self, rng, conf="", settings=None, devices=(0,), capacity=1 << 40, streams=(0,),
-                 pools=((0, 0),), expandable=False):
+    def __init__(
+        self,
+        rng,
+        conf="",
+        settings=None,
+        devices=(0,),
+        capacity=1 << 40,
+        streams=(0,),
+        pools=((0, 0),),
+        expandable=False,
+    ):
         self.rng, self.clock = rng, Clock(rng)
         self.settings = {"PYTORCH_CUDA_ALLOC_CONF": conf, **(settings or {})}
         rules = Rules(self.settings, expandable)
-        self.allocators = {d: Allocator(d, rules, capacity, self.clock, expandable)
-                           for d in devices}
+        self.allocators = {
+            d: Allocator(d, rules, capacity, self.clock, expandable) for d in devices
+        }
         self.live = {d: [] for d in devices}
         self.pending = {d: [] for d in devices}
         self.streams, self.pools, self.stacks = streams, pools, stacks()
@@ -75,8 +117,9 @@ class Program:
         rng = self.rng
         stack = rng.choice(self.stacks) if frames is None else frames
         try:
-            got = self.allocators[device].malloc(size or _size(rng), rng.choice(self.streams),
-                                                 rng.choice(self.pools), stack)
+            got = self.allocators[device].malloc(
+                size or _size(rng), rng.choice(self.streams), rng.choice(self.pools), stack
+            )
         except OutOfMemory:
             return None
         self.live[device].append(got)
@@ -123,15 +166,22 @@ class Program:
             self.mark(f"ProfilerStep#{step}", "END")
 
     def mark(self, name, stage):
-        self.annotations.append({"name": name, "stage": stage, "device": 0,
-                                 "time_us": self.clock()})
+        self.annotations.append(
+            {"name": name, "stage": stage, "device": 0, "time_us": self.clock()}
+        )
 
     def value(self):
         devices = max(self.allocators) + 1
-        traces = [self.allocators[d].entries if d in self.allocators else [] for d in range(devices)]
+        traces = [
+            self.allocators[d].entries if d in self.allocators else [] for d in range(devices)
+        ]
         segments = [s for d in sorted(self.allocators) for s in self.allocators[d].segments()]
-        return {"segments": segments, "device_traces": traces,
-                "allocator_settings": self.settings, "external_annotations": self.annotations}
+        return {
+            "segments": segments,
+            "device_traces": traces,
+            "allocator_settings": self.settings,
+            "external_annotations": self.annotations,
+        }
 
 
 def _plain(rng):
@@ -142,7 +192,7 @@ def _plain(rng):
 
 def _cut_ring(rng):
     p, value = _plain(rng)
-    value["device_traces"][0] = value["device_traces"][0][-rng.randint(50, 400):]
+    value["device_traces"][0] = value["device_traces"][0][-rng.randint(50, 400) :]
     return p, value
 
 
@@ -166,13 +216,19 @@ def _expandable(rng):
 
 def _expandable_cut(rng):
     p, value = _expandable(rng)
-    value["device_traces"][0] = value["device_traces"][0][-rng.randint(100, 500):]
+    value["device_traces"][0] = value["device_traces"][0][-rng.randint(100, 500) :]
     return p, value
 
 
 def _expandable_full(rng):
-    p = Program(rng, "expandable_segments:True", {"expandable_segments": True}, expandable=True,
-                capacity=160 * MIB, devices=(0, 1))
+    p = Program(
+        rng,
+        "expandable_segments:True",
+        {"expandable_segments": True},
+        expandable=True,
+        capacity=160 * MIB,
+        devices=(0, 1),
+    )
     p.run(500, most=60)
     return p, p.value()
 
@@ -191,7 +247,7 @@ def _devices(rng):
 
 def _devices_cut(rng):
     p, value = _devices(rng)
-    value["device_traces"] = [t[-rng.randint(50, 250):] for t in value["device_traces"]]
+    value["device_traces"] = [t[-rng.randint(50, 250) :] for t in value["device_traces"]]
     return p, value
 
 
@@ -208,8 +264,14 @@ def _private_pools(rng):
 
 
 def _private_pools_expandable(rng):
-    p = Program(rng, "expandable_segments:True", {"expandable_segments": True}, expandable=True,
-                pools=((0, 0), (0, 1)), streams=(0, 5))
+    p = Program(
+        rng,
+        "expandable_segments:True",
+        {"expandable_segments": True},
+        expandable=True,
+        pools=((0, 0), (0, 1)),
+        streams=(0, 5),
+    )
     p.run(400, empties=0.03)
     return p, p.value()
 
@@ -221,8 +283,11 @@ def _max_split(rng):
 
 
 def _rounded(rng):
-    p = Program(rng, "roundup_power2_divisions:4",
-                {"roundup_power2_divisions": {str(1 << i): 4 for i in range(16)}})
+    p = Program(
+        rng,
+        "roundup_power2_divisions:4",
+        {"roundup_power2_divisions": {str(1 << i): 4 for i in range(16)}},
+    )
     p.run(400)
     return p, p.value()
 
@@ -260,11 +325,16 @@ def _old_state(rng):
             del s[key]
         for b in s["blocks"]:
             frames = b.pop("frames")
-            b["history"] = [{"addr": b.pop("address"), "real_size": b["requested_size"],
-                             "frames": frames}] if b["state"] != "inactive" else []
+            b["history"] = (
+                [{"addr": b.pop("address"), "real_size": b["requested_size"], "frames": frames}]
+                if b["state"] != "inactive"
+                else []
+            )
     total = sum(s["allocated_size"] for s in value["segments"])
-    return p, {"segments": value["segments"], "device_traces": [
-        [{"action": "snapshot", "addr": 0, "size": total, "stream": 0}]]}
+    return p, {
+        "segments": value["segments"],
+        "device_traces": [[{"action": "snapshot", "addr": 0, "size": total, "stream": 0}]],
+    }
 
 
 def _stopped_early(rng):
@@ -298,10 +368,31 @@ def _cut_file(rng):
     return _plain(rng)
 
 
-SHAPES = [_plain, _cut_ring, _pending, _pending_cut, _expandable, _expandable_cut, _full,
-          _expandable_full, _devices, _devices_cut, _second_device_only, _private_pools,
-          _private_pools_expandable, _max_split, _rounded, _no_times, _state, _bare_list,
-          _old_state, _stopped_early, _leaks, _no_leak, _cut_file]
+SHAPES = [
+    _plain,
+    _cut_ring,
+    _pending,
+    _pending_cut,
+    _expandable,
+    _expandable_cut,
+    _full,
+    _expandable_full,
+    _devices,
+    _devices_cut,
+    _second_device_only,
+    _private_pools,
+    _private_pools_expandable,
+    _max_split,
+    _rounded,
+    _no_times,
+    _state,
+    _bare_list,
+    _old_state,
+    _stopped_early,
+    _leaks,
+    _no_leak,
+    _cut_file,
+]
 
 
 def make(number, seed):
@@ -318,7 +409,7 @@ def check_the_model(table, name, number, seed, snapshot):
     _, program, _ = make(number, seed)
     for device in snapshot.devices.values():
         levels = program.allocators[device.number].levels
-        levels = levels[len(levels) - len(device.entries):]
+        levels = levels[len(levels) - len(device.entries) :]
         if not device.entries or device.entries[0][0] == "snapshot":
             levels = []
         unknown = [b for b in device.blocks if not b.exact]
@@ -343,6 +434,6 @@ def write_all(folder, count, seed):
                 json.dump(value, file)
             else:
                 data = pickle.dumps(value, protocol=2 + number % 4)
-                file.write(data[:len(data) * 7 // 10] if name.endswith("_cut_file") else data)
+                file.write(data[: len(data) * 7 // 10] if name.endswith("_cut_file") else data)
         paths.append(path)
     return paths

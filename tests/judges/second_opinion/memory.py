@@ -1,18 +1,27 @@
-"""Models the memory of each device at every entry of its trace. Starts from the end state in the file,
-undoes the entries back to the start, and then goes forward with every block's size.
+"""Models the memory of each device at every entry of its trace. Starts from the end state in the
+file, undoes the entries back to the start, and then goes forward with every block's size.
 
 A block lives from its `alloc` to its `free_completed`. Assumptions about data that the file lacks:
   - an alloc that is never freed and is missing at the end was freed after the last entry, or right
     before the alloc that reuses its addresses;
   - a segment that is never freed and is missing at the end was freed after the last entry, too."""
+
 import bisect
 
 from rules import SMALL_SEGMENT, SMALL_SIZE, Rules
 
 IN_USE = ("active_allocated", "active_pending_free", "active_awaiting_free")
 FREES = ("free_requested", "free_completed", "free")
-ALLOCATOR = ("alloc", "free_requested", "free_completed", "segment_alloc", "segment_free",
-             "segment_map", "segment_unmap", "oom")
+ALLOCATOR = (
+    "alloc",
+    "free_requested",
+    "free_completed",
+    "segment_alloc",
+    "segment_free",
+    "segment_map",
+    "segment_unmap",
+    "oom",
+)
 OLD_NAMES = {"free": "free_completed"}
 NEVER = None
 
@@ -24,8 +33,20 @@ def unsigned(address):
 class Block:
     """An allocation that lives from entry `born` (-1: it is older than the trace) to entry `freed`
     (or NEVER)."""
-    __slots__ = ("address", "asked", "size", "born", "requested", "freed", "frames", "stream",
-                 "small", "exact", "at_end")
+
+    __slots__ = (
+        "address",
+        "asked",
+        "size",
+        "born",
+        "requested",
+        "freed",
+        "frames",
+        "stream",
+        "small",
+        "exact",
+        "at_end",
+    )
 
     def __init__(self, address, asked=0, size=0, frames=(), stream=0):
         self.address, self.asked, self.size, self.frames = address, asked, size, frames
@@ -42,6 +63,7 @@ class Block:
 class Segment:
     """Memory from one cudaMalloc, or a range of an expandable segment that is mapped at the end of
     the trace."""
+
     __slots__ = ("address", "size", "stream", "small", "expandable", "mempool", "born", "freed")
 
     def __init__(self, address, size, stream=0, small=False, expandable=False, mempool=0):
@@ -75,7 +97,7 @@ class Stretches:
     def remove(self, begin, end):
         for i, (b, e) in enumerate(self.parts):
             if b <= begin and end <= e:
-                self.parts[i:i + 1] = [p for p in ((b, begin), (end, e)) if p[0] < p[1]]
+                self.parts[i : i + 1] = [p for p in ((b, begin), (end, e)) if p[0] < p[1]]
                 return True
         return False
 
@@ -117,8 +139,14 @@ class Device:
         self._live, self._segments_by_address, self.expandable = {}, {}, []
         for s in segments:
             address, expandable = unsigned(s["address"]), bool(s.get("is_expandable"))
-            segment = Segment(address, int(s["total_size"]), s.get("stream", 0),
-                              s.get("segment_type") == "small", expandable, _pool_id(s))
+            segment = Segment(
+                address,
+                int(s["total_size"]),
+                s.get("stream", 0),
+                s.get("segment_type") == "small",
+                expandable,
+                _pool_id(s),
+            )
             if expandable:
                 mapped.append((address, address + segment.size))
                 self.expandable.append(segment)
@@ -129,11 +157,17 @@ class Device:
             for b in s["blocks"]:
                 at = unsigned(b.get("address", at) or at)
                 if b["state"] in IN_USE:
-                    block = Block(at, int(b.get("requested_size", b["size"]) or b["size"]),
-                                  int(b["size"]), _frames_of(b), segment.stream)
+                    block = Block(
+                        at,
+                        int(b.get("requested_size", b["size"]) or b["size"]),
+                        int(b["size"]),
+                        _frames_of(b),
+                        segment.stream,
+                    )
                     block.small, block.at_end = segment.small, True
                     if b["state"] != "active_allocated":
-                        block.requested = -1  # the free was requested before the trace, unless an entry requests it
+                        # the free was requested before the trace, unless an entry requests it
+                        block.requested = -1
                     self._live[at] = block
                     self.blocks.append(block)
                 at += int(b["size"])
@@ -189,7 +223,8 @@ class Device:
                 if not self.mapped.add(address, address + size):
                     self.oddities.append(f"entry {k} unmaps what is mapped later")
         if any(e[0] == "free_requested" for e in self.entries):
-            for block in live.values():  # the trace only has the completion, so the free was requested before it
+            # the trace only has the completion, so the free was requested before it
+            for block in live.values():
                 if block.freed is not NEVER and block.requested is NEVER:
                     block.requested = -1
         self.start_mapped = list(self.mapped.parts)
@@ -294,8 +329,11 @@ class Device:
             before = self._at[self._order[i - 1]]
             gap = b.address - before.address - before.size
             segment = self._segment_holding(b.address)
-            if not before.exact and 0 <= gap <= SMALL_SIZE and (
-                    segment is None or segment.address <= before.address):
+            if (
+                not before.exact
+                and 0 <= gap <= SMALL_SIZE
+                and (segment is None or segment.address <= before.address)
+            ):
                 before.size += gap
                 before.exact = True
         b.small = size <= SMALL_SIZE  # its pool
@@ -309,7 +347,9 @@ class Device:
         if not b.at_end:
             b.size = size
         elif b.size != size:
-            self.oddities.append(f"the block of entry {k} has {b.size} bytes at the end, not {size}")
+            self.oddities.append(
+                f"the block of entry {k} has {b.size} bytes at the end, not {size}"
+            )
         self._at[b.address] = b
         bisect.insort(self._order, b.address)
 
@@ -335,7 +375,8 @@ class Device:
     # -- figures ---------------------------------------------------------------------------------
     def _curves(self):
         n = len(self.entries)
-        allocated, asked, reserved = ([0] * (n + 2) for _ in range(3))  # differences between entries; index 0 is the start
+        # differences between entries; index 0 is the start
+        allocated, asked, reserved = ([0] * (n + 2) for _ in range(3))
         for b in self.blocks:
             for curve, amount in ((allocated, b.size), (asked, b.asked)):
                 curve[b.born + 1] += amount
@@ -383,7 +424,7 @@ class Device:
 
     def mapped_at(self, k):
         mapped = Stretches(self.start_mapped)
-        for action, address, size, *_ in self.entries[:k + 1]:
+        for action, address, size, *_ in self.entries[: k + 1]:
             if action == "segment_map":
                 mapped.add(address, address + size)
             elif action == "segment_unmap":
@@ -404,8 +445,9 @@ class Snapshot:
         self.settings = value.get("allocator_settings") or {}
         self.annotations = value.get("external_annotations") or []
         traces = value.get("device_traces") or []
-        expandable = any(s.get("is_expandable") for s in segments) or \
-            any(e["action"] == "segment_map" for t in traces for e in t)
+        expandable = any(s.get("is_expandable") for s in segments) or any(
+            e["action"] == "segment_map" for t in traces for e in t
+        )
         rules = Rules(self.settings, expandable)
         entries = [e for t in traces for e in t]
         self.has_times = bool(entries) and all("time_us" in e for e in entries)
@@ -416,7 +458,8 @@ class Snapshot:
             trace = traces[number] if number < len(traces) else []
             entries = [self._entry(e, number) for e in trace]
             self.devices[number] = Device(
-                number, [s for s in segments if int(s.get("device", 0)) == number], entries, rules)
+                number, [s for s in segments if int(s.get("device", 0)) == number], entries, rules
+            )
             unknown = {e[0] for e in entries} - {*ALLOCATOR, "snapshot", "annotate"}
             if unknown:  # their effect on memory is unknown
                 self.devices[number].oddities.append(f"entries of unknown kinds: {unknown}")
@@ -425,8 +468,14 @@ class Snapshot:
         """Returns an entry as (action, address, size, stream, microseconds or None, frames)."""
         action = OLD_NAMES.get(e["action"], e["action"])
         address = e.get("addr", e.get("device_free", 0))
-        return (action, unsigned(address), int(e.get("size", 0)), e.get("stream", 0),
-                e.get("time_us"), e.get("frames") or ())
+        return (
+            action,
+            unsigned(address),
+            int(e.get("size", 0)),
+            e.get("stream", 0),
+            e.get("time_us"),
+            e.get("frames") or (),
+        )
 
     @property
     def entries(self):

@@ -1,4 +1,5 @@
 """Runs vramscope as users do."""
+
 import json
 import subprocess
 
@@ -20,8 +21,10 @@ class Program:
         except subprocess.TimeoutExpired:
             raise Failed(f"`{' '.join(words)}` took more than {self.limit} s")
         if done.returncode not in allowed:
-            raise Failed(f"`{' '.join(words)}` ended with {done.returncode}: "
-                         f"{done.stderr.decode(errors='replace').strip()[-300:]}")
+            raise Failed(
+                f"`{' '.join(words)}` ended with {done.returncode}: "
+                f"{done.stderr.decode(errors='replace').strip()[-300:]}"
+            )
         return done
 
     def json(self, *arguments, allowed=(0,)):

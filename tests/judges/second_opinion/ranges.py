@@ -1,5 +1,6 @@
 """Compares vramscope's output for parts of a file (`--entries A:B`) with the model of the whole
 file."""
+
 from one_file import View, devices_with_memory
 
 
@@ -27,7 +28,7 @@ def check(one, most):
         together = []
         for device in there:
             first = sum(1 for number, _ in order[:a] if number == device.number)
-            last = first - 1 + sum(1 for number, _ in order[a:b + 1] if number == device.number)
+            last = first - 1 + sum(1 for number, _ in order[a : b + 1] if number == device.number)
             select = ["--device", device.number] if len(there) > 1 else []
             together.append(View(one.snapshot, device, options + select, first, last))
         info = None

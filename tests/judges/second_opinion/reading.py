@@ -1,4 +1,5 @@
 """Reads a recorded snapshot as plain Python values, without executing anything in the file."""
+
 import ctypes
 import ctypes.util
 import gzip
@@ -27,8 +28,8 @@ class _Salvage(pickle._Unpickler):  # unlike the C implementation, this one has 
         raise Unreadable(f"wants to import {module}.{name}")
 
     def whole_part(self):
-        """Returns the objects that were built before the file ended. Adds the objects that are still
-        on the stack to their containers."""
+        """Returns the objects that were built before the file ended. Adds the objects that are
+        still on the stack to their containers."""
         try:
             return self.load(), False
         except UnicodeDecodeError as error:  # the file is not at its end, but Python cannot read on
@@ -47,7 +48,6 @@ class _Salvage(pickle._Unpickler):  # unlike the C implementation, this one has 
         if not self.stack:
             raise Unreadable("ends before anything has begun")
         return self.stack[0], True
-
 
     @staticmethod
     def _fill(target, items):

@@ -28,8 +28,11 @@ class Rules:
     def __init__(self, settings, expandable):
         settings = settings if isinstance(settings, dict) else {}
         said = _settings_of(str(settings.get("PYTORCH_CUDA_ALLOC_CONF", "") or ""))
-        self.expandable = bool(settings.get("expandable_segments", False)) or expandable \
+        self.expandable = (
+            bool(settings.get("expandable_segments", False))
+            or expandable
             or said.get("expandable_segments", "") == "True"
+        )
         most = settings.get("max_split_size", -1)
         if not isinstance(most, int) or most <= 0:
             most = int(said.get("max_split_size_mb", "0") or 0) * MIB

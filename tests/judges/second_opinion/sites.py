@@ -2,6 +2,7 @@
 (profiler/explain/README.md). A stack without any of these is identified by all its functions.
 Blocks without a stack that the trace allocates have one site, and blocks without a stack that are
 older have another."""
+
 import re
 
 NODE = re.compile(r"torch::autograd::(.*?)::apply\(")
@@ -10,14 +11,18 @@ OPERATOR = re.compile(r"at::_ops::([^:(]*)")
 
 def is_python(frame):
     file = frame.get("filename") or ""
-    return file.endswith((".py", ".pyx")) or (file.startswith("<") and file.endswith(">")) \
+    return (
+        file.endswith((".py", ".pyx"))
+        or (file.startswith("<") and file.endswith(">"))
         or (frame.get("name") == "<module>" and file != "")
+    )
 
 
 def is_installed(frame):
     file = frame.get("filename") or ""
-    return any(part in file for part in ("site-packages/", "dist-packages/", "/lib/python")) \
-        or file.startswith("<frozen")
+    return any(
+        part in file for part in ("site-packages/", "dist-packages/", "/lib/python")
+    ) or file.startswith("<frozen")
 
 
 def node_of(frames):
@@ -30,9 +35,25 @@ def node_of(frames):
 
 # In "at::_ops::mul_Tensor", the overload follows the operator's name. Overloads that begin with a
 # lower-case letter look like a part of the name, so they are listed here.
-OVERLOADS = ("_memory_format", "_dim_IntList", "_start_step", "_dim_max", "_dim_min", "_start_out",
-             "_from_file", "_correction", "_names", "_start", "_other", "_value", "_out", "_self",
-             "_src", "_int", "_dim")
+OVERLOADS = (
+    "_memory_format",
+    "_dim_IntList",
+    "_start_step",
+    "_dim_max",
+    "_dim_min",
+    "_start_out",
+    "_from_file",
+    "_correction",
+    "_names",
+    "_start",
+    "_other",
+    "_value",
+    "_out",
+    "_self",
+    "_src",
+    "_int",
+    "_dim",
+)
 
 
 def operator_of(frames):
@@ -46,7 +67,7 @@ def operator_of(frames):
             continue
         name = re.split("(?<=.)_(?=[A-Z])", name)[0]
         while any(name.endswith(o) and len(name) > len(o) for o in OVERLOADS):
-            name = name[:-max(len(o) for o in OVERLOADS if name.endswith(o))]
+            name = name[: -max(len(o) for o in OVERLOADS if name.endswith(o))]
         return name
     return ""
 
@@ -61,8 +82,11 @@ INLINED = ("<listcomp>", "<dictcomp>", "<setcomp>")
 
 def script_of(frames):
     """Returns the script that the user started, which is the outermost module of the program."""
-    modules = [f["filename"] for f in frames
-               if f.get("name") == "<module>" and is_python(f) and not is_installed(f)]
+    modules = [
+        f["filename"]
+        for f in frames
+        if f.get("name") == "<module>" and is_python(f) and not is_installed(f)
+    ]
     return modules[-1] if modules else None
 
 
@@ -71,8 +95,13 @@ def innermost_of(frames, older):
     autograd node and the operator. Returns None if there is no such frame."""
     for frame in frames or ():
         if is_python(frame) and not is_installed(frame):
-            return (_folder_and_file(frame.get("filename") or ""), frame.get("name") or "",
-                    node_of(frames), operator_of(frames), older)
+            return (
+                _folder_and_file(frame.get("filename") or ""),
+                frame.get("name") or "",
+                node_of(frames),
+                operator_of(frames),
+                older,
+            )
     return None
 
 
@@ -94,14 +123,26 @@ class Sites:
 
     @staticmethod
     def _key(frames, portable):
-        if portable:  # for comparing a program before and after a change, omits lines, outer folders and the script's name
+        # for comparing a program before and after a change, omits lines, outer folders and the
+        # script's name
+        if portable:
             script = script_of(frames)
-            python = tuple((None if f.get("filename") == script else _folder_and_file(f.get("filename") or ""),
-                            f.get("name") or "")
-                           for f in frames if is_python(f) and f.get("name") not in INLINED)
+            python = tuple(
+                (
+                    None
+                    if f.get("filename") == script
+                    else _folder_and_file(f.get("filename") or ""),
+                    f.get("name") or "",
+                )
+                for f in frames
+                if is_python(f) and f.get("name") not in INLINED
+            )
         else:
-            python = tuple((f.get("filename"), f.get("line"), f.get("name") or "")
-                           for f in frames if is_python(f))
+            python = tuple(
+                (f.get("filename"), f.get("line"), f.get("name") or "")
+                for f in frames
+                if is_python(f)
+            )
         node, operator = node_of(frames), operator_of(frames)
         if python or node or operator:
             return python, node, operator

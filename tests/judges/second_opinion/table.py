@@ -1,12 +1,15 @@
 """The table of compared figures and their differences."""
+
 import collections
 import fnmatch
 
 
 class Table:
     def __init__(self, known):
-        self.known = known  # [(file, figure, reason)]: patterns of differences that are not fixed yet
-        self.rows = collections.OrderedDict()  # (file, figure) -> [compared, [(ours, truth, where)]]
+        # [(file, figure, reason)]: patterns of differences that are not fixed yet
+        self.known = known
+        # (file, figure) -> [compared, [(ours, truth, where)]]
+        self.rows = collections.OrderedDict()
         self.skipped = []
 
     def check(self, file, figure, ours, truth, where=""):
@@ -34,16 +37,22 @@ class Table:
         """Returns the known differences of compared figures that no longer occur."""
         out = []
         for files, figures, _ in self.known:
-            found = [row for (file, figure), row in self.rows.items()
-                     if fnmatch.fnmatch(file, files) and fnmatch.fnmatch(figure, figures)]
+            found = [
+                row
+                for (file, figure), row in self.rows.items()
+                if fnmatch.fnmatch(file, files) and fnmatch.fnmatch(figure, figures)
+            ]
             if found and not any(differences for _, differences in found):
                 out.append((files, figures))
         return out
 
     def wrong(self):
         """Returns the new differences, and the known differences that no longer occur."""
-        return self.gone() + [key for key, (_, differences) in self.rows.items()
-                              if differences and self.reason(*key) is None]
+        return self.gone() + [
+            key
+            for key, (_, differences) in self.rows.items()
+            if differences and self.reason(*key) is None
+        ]
 
     def text(self, everything):
         files = collections.OrderedDict()
@@ -53,8 +62,10 @@ class Table:
         for file, figures in files.items():
             bad = [f for f in figures if f[2]]
             count = sum(f[1] for f in figures)
-            lines.append(f"{file}: {count:,} figures, "
-                         + (f"{len(bad)} of {len(figures)} kinds differ" if bad else "equal"))
+            lines.append(
+                f"{file}: {count:,} figures, "
+                + (f"{len(bad)} of {len(figures)} kinds differ" if bad else "equal")
+            )
             for figure, n, differences in figures:
                 if not differences and not everything:
                     continue
@@ -62,8 +73,10 @@ class Table:
                     lines.append(f"  {figure:<34} {n:>8,}  equal")
                     continue
                 known = self.reason(file, figure)
-                lines.append(f"  {figure:<34} {n:>8,}  {len(differences):,} differ"
-                             + (f" (known: {known})" if known else ""))
+                lines.append(
+                    f"  {figure:<34} {n:>8,}  {len(differences):,} differ"
+                    + (f" (known: {known})" if known else "")
+                )
                 for ours, truth, where in differences[:4]:
                     lines.append(f"      ours  {_short(ours)}   {where}".rstrip())
                     lines.append(f"      truth {_short(truth)}")

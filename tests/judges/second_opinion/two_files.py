@@ -1,4 +1,5 @@
 """Compares two files: `diff`, `diff --by stack`, `diff --requests`."""
+
 from one_file import devices_with_memory
 from sites import Sites, innermost_of
 from table import both_ways
@@ -30,8 +31,10 @@ NOTHING = (0, -1, 0)  # the peak of a device that a file lacks
 def _live_by_site(device, k, sites):
     out = {}
     for b in device.live(k):
-        sums = out.setdefault(sites.key(b.frames, portable=True, older=b.born < 0),
-                              [0, 0, innermost_of(b.frames, b.born < 0)])
+        sums = out.setdefault(
+            sites.key(b.frames, portable=True, older=b.born < 0),
+            [0, 0, innermost_of(b.frames, b.born < 0)],
+        )
         sums[0] += b.size
         sums[1] += 1
     return out
@@ -48,7 +51,11 @@ def _join_by_innermost(live):
     for innermost in set(alone[0]) & set(alone[1]):
         for side in (0, 1):
             taken = [live[side].pop(key) for key in alone[side][innermost]]
-            live[side]["innermost", innermost] = [sum(t[0] for t in taken), sum(t[1] for t in taken), None]
+            live[side]["innermost", innermost] = [
+                sum(t[0] for t in taken),
+                sum(t[1] for t in taken),
+                None,
+            ]
 
 
 def _check_sites(table, name, answer, devices, peaks):
@@ -58,16 +65,27 @@ def _check_sites(table, name, answer, devices, peaks):
     sites = Sites()
     live = [_live_by_site(d, p[1], sites) if d else {} for d, p in zip(devices, peaks)]
     _join_by_innermost(live)
-    truth = [(*live[0].get(key, (0, 0))[:2], *live[1].get(key, (0, 0))[:2])
-             for key in set(live[0]) | set(live[1])]
+    truth = [
+        (*live[0].get(key, (0, 0))[:2], *live[1].get(key, (0, 0))[:2])
+        for key in set(live[0]) | set(live[1])
+    ]
     ours = [(s["a"], s["count"]["a"], s["b"], s["count"]["b"]) for s in answer["sites"]]
     only_ours, only_truth = both_ways(ours, truth)
     table.check(name, "diff by stack: call sites", only_ours[:4], only_truth[:4])
     table.rows[name, "diff by stack: call sites"][0] += len(truth)
     table.check(name, "diff by stack: equal", answer["equal"], all(s[:2] == s[2:] for s in truth))
     for s in answer["sites"]:
-        change = "added" if not s["count"]["a"] else "removed" if not s["count"]["b"] else \
-            "grown" if s["b"] > s["a"] else "shrunk" if s["b"] < s["a"] else "same"
+        change = (
+            "added"
+            if not s["count"]["a"]
+            else "removed"
+            if not s["count"]["b"]
+            else "grown"
+            if s["b"] > s["a"]
+            else "shrunk"
+            if s["b"] < s["a"]
+            else "same"
+        )
         table.check(name, "diff by stack: change", s["change"], change)
 
 
@@ -90,20 +108,30 @@ def check(program, table, a, b):
             truth = peaks[d["device"]]
             for figure, i in (("allocated", 0), ("reserved", 2)):
                 sides = d["peak"][figure]
-                table.check(name, f"{what}: peak {figure}",
-                            (sides["a"], sides["b"], sides["delta"]),
-                            (truth[0][i], truth[1][i], truth[1][i] - truth[0][i]),
-                            f"device {d['device']}")
+                table.check(
+                    name,
+                    f"{what}: peak {figure}",
+                    (sides["a"], sides["b"], sides["delta"]),
+                    (truth[0][i], truth[1][i], truth[1][i] - truth[0][i]),
+                    f"device {d['device']}",
+                )
             if what == "diff by stack":
                 _check_sites(table, name, d, pairs[d["device"]], truth)
-        table.check(name, f"{what}: of the device that is shown", answer["peak"],
-                    next(d["peak"] for d in devices if d["device"] == answer["device"]))
+        table.check(
+            name,
+            f"{what}: of the device that is shown",
+            answer["peak"],
+            next(d["peak"] for d in devices if d["device"] == answer["device"]),
+        )
     if by_stack["matched_by"] == "stack":
-        table.check(name, "diff by stack: equal", by_stack["equal"],
-                    all(d["equal"] for d in by_stack.get("devices", [by_stack])))
+        table.check(
+            name,
+            "diff by stack: equal",
+            by_stack["equal"],
+            all(d["equal"] for d in by_stack.get("devices", [by_stack])),
+        )
     if a[0] != b[0]:
         return
     table.check(name, "diff: a file equals itself", plain["equal"], True)
     requests = program.json("diff", a[0], b[0], "--requests", allowed=(0, 1))["requests"]
-    table.check(name, "diff --requests: a file equals itself", requests["equal"],
-                requests["total"])
+    table.check(name, "diff --requests: a file equals itself", requests["equal"], requests["total"])

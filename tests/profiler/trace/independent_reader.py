@@ -2,11 +2,12 @@
 """A second reader of `.trace` files, which only follows proto/FORMAT.md.
 
     independent_reader.py FILE              prints a line for each event, activity, frame and stack
-    independent_reader.py FILE EXPECTED     compares these lines with a file; the exit status is 1 if
-                                            they differ, and 77 if zstd is missing
+    independent_reader.py FILE EXPECTED     compares these lines with a file; exit status 1 if they
+                                            differ, and 77 if zstd is missing
 
 Needs only the standard library, and libzstd.so.1 (through ctypes) or the zstd program.
 """
+
 import ctypes
 import shutil
 import struct
@@ -14,12 +15,42 @@ import subprocess
 import sys
 
 MAGIC = b"\x89VRT"
-FIELDS = ["time", "id", "address", "bytes", "rounded", "name", "module", "category", "detail",
-          "stream", "thread", "device", "pool", "duration", "stack", "mempool",
-          "user_metadata", "compile_context"]
+FIELDS = [
+    "time",
+    "id",
+    "address",
+    "bytes",
+    "rounded",
+    "name",
+    "module",
+    "category",
+    "detail",
+    "stream",
+    "thread",
+    "device",
+    "pool",
+    "duration",
+    "stack",
+    "mempool",
+    "user_metadata",
+    "compile_context",
+]
 FIELDS_OF_VERSION = {1: 14, 2: 16, 3: 18, 4: 18, 5: 18, 6: 18}
-ACTIVITY_FIELDS = ["begin", "duration", "device", "from", "to", "stream", "thread", "name", "op",
-                   "module", "correlation", "address", "bytes"]
+ACTIVITY_FIELDS = [
+    "begin",
+    "duration",
+    "device",
+    "from",
+    "to",
+    "stream",
+    "thread",
+    "name",
+    "op",
+    "module",
+    "correlation",
+    "address",
+    "bytes",
+]
 SIGNED = {"id", "address", "rounded", "correlation"}
 BYTES = {"category", "detail", "device", "pool", "from", "to"}
 OPERAND = 12  # a kind of activity
@@ -50,29 +81,35 @@ def load_zstd():
     try:
         lib = ctypes.CDLL("libzstd.so.1")
         lib.ZSTD_decompress.restype = ctypes.c_size_t
-        lib.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
-                                        ctypes.c_size_t]
+        lib.ZSTD_decompress.argtypes = [
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+            ctypes.c_char_p,
+            ctypes.c_size_t,
+        ]
 
         def decompress(data, size):
             out = ctypes.create_string_buffer(size)
             assert lib.ZSTD_decompress(out, size, data, len(data)) == size, "zstd"
             return out.raw
+
         return decompress
     except OSError:
         if not shutil.which("zstd"):
             return None
-        return lambda data, size: subprocess.run(["zstd", "-dc"], input=data, check=True,
-                                                 stdout=subprocess.PIPE).stdout
+        return lambda data, size: (
+            subprocess.run(["zstd", "-dc"], input=data, check=True, stdout=subprocess.PIPE).stdout
+        )
 
 
 def frames(data, decompress):
     at = 0
     while at < len(data):
-        assert data[at:at + 4] == MAGIC, f"no frame at {at}"
+        assert data[at : at + 4] == MAGIC, f"no frame at {at}"
         kind, flags, stored, size, crc = struct.unpack_from("<HHIII", data, at + 4)
-        body = data[at + 20:at + 20 + stored]
+        body = data[at + 20 : at + 20 + stored]
         assert len(body) == stored, f"cut frame at {at}"
-        assert crc32c(data[at + 4:at + 16] + body) == crc, f"checksum at {at}"
+        assert crc32c(data[at + 4 : at + 16] + body) == crc, f"checksum at {at}"
         yield at, kind, decompress(body, size) if flags & 1 else body
         at += 20 + stored
 
@@ -109,7 +146,7 @@ def message(data):
             value, at = struct.unpack_from("<I", data, at)[0], at + 4
         else:
             size, at = varint(data, at)
-            value, at = data[at:at + size], at + size
+            value, at = data[at : at + size], at + size
         yield field, value
 
 
@@ -147,6 +184,7 @@ def rows(payload, names):
             yield kind, row
         for name, column in columns.items():
             assert next(column, None) is None, f"left over in {name}"
+
     return fields, each()
 
 
@@ -166,7 +204,8 @@ def activities(payload):
                 a["bytes"] = last_block = (last_block + zigzag(a["bytes"] - 1)) & M64
             block_at[a["address"]] = a["bytes"]
         yield f"activity {kind} begin={begin} end={end} " + " ".join(
-            f"{f}={a[f]}" for f in ACTIVITY_FIELDS[2:])
+            f"{f}={a[f]}" for f in ACTIVITY_FIELDS[2:]
+        )
 
 
 def events(payload):
@@ -177,8 +216,12 @@ def events(payload):
     for kind, e in each:
         time += e["time"]
         e["time"] = time
-        expected = {ALLOC: next_allocation, SEGMENT_ALLOC: next_segment,
-                    FREE_REQUESTED: last_freed, FREE_COMPLETED: last_freed}
+        expected = {
+            ALLOC: next_allocation,
+            SEGMENT_ALLOC: next_segment,
+            FREE_REQUESTED: last_freed,
+            FREE_COMPLETED: last_freed,
+        }
         e["id"] = (e["id"] + expected.get(kind, last_id.get(kind, 0))) & M64
         units = (e["address"] + last_address.get(kind, 0)) & M64
         e["address"] = (units << shift) & M64
@@ -198,7 +241,7 @@ def events(payload):
 
 def stack_table(payload, known):
     """Returns lines about the frames and stacks of one table. `known` has the numbers of frames and
-stacks in earlier tables."""
+    stacks in earlier tables."""
     fields = {1: 0, 2: b"", 3: b"", 4: b"", 5: 0, 6: b"", 7: b""}
     fields.update(message(payload))
     function, file, line, lengths, used = (numbers(fields[n]) for n in (2, 3, 4, 6, 7))
@@ -215,7 +258,7 @@ stacks in earlier tables."""
         known["frames"] += 1
     at = 0
     for length in lengths:
-        frame_ids = used[at:at + length]
+        frame_ids = used[at : at + length]
         assert all(f < known["frames"] for f in frame_ids), "a frame that is not defined yet"
         lines.append(f"stack {known['stacks']} frames=" + ",".join(map(str, frame_ids)))
         known["stacks"] += 1
@@ -243,23 +286,34 @@ def listing(data, decompress):
                 assert e["stack"] < known["stacks"], "a stack that is not defined yet"
                 strings = max(e[f] for f in ("name", "module", "user_metadata", "compile_context"))
                 assert strings < known["strings"], "a string not defined yet"
-                lines.append(f"{index} {event_kind} " + " ".join(
-                    f"{f}={e[f]}" for f in FIELDS[:FIELDS_OF_VERSION[version]]))
+                lines.append(
+                    f"{index} {event_kind} "
+                    + " ".join(f"{f}={e[f]}" for f in FIELDS[: FIELDS_OF_VERSION[version]])
+                )
                 index += 1
         if kind == 7:
             assert version >= 4, f"activities in version {version}"
             assert version >= 6 or dict(message(payload)).get(6, 0) == 0, "blocks of operands"
             found = list(activities(payload))
-            assert version >= 5 or all(not line.startswith("activity 12 ") for line in found), "operands"
+            assert version >= 5 or all(not line.startswith("activity 12 ") for line in found), (
+                "operands"
+            )
             begins = [int(line.split("begin=")[1].split()[0]) for line in found]
             assert begins == sorted(begins), "activities out of order within a batch"
-            batches.append((at, len(found), begins[0],
-                            max(int(line.split("end=")[1].split()[0]) for line in found)))
+            batches.append(
+                (
+                    at,
+                    len(found),
+                    begins[0],
+                    max(int(line.split("end=")[1].split()[0]) for line in found),
+                )
+            )
             lines += found
         if kind == 4:
             index_rows = [dict(message(value)) for field, value in message(payload) if field == 10]
-            assert batches == [(r[1], r[2], signed(r.get(3, 0)), signed(r.get(4, 0)))
-                               for r in index_rows], "the footer's index of activities"
+            assert batches == [
+                (r[1], r[2], signed(r.get(3, 0)), signed(r.get(4, 0))) for r in index_rows
+            ], "the footer's index of activities"
             assert dict(message(payload)).get(9, 0) == sum(b[1] for b in batches), "activities"
             footer_at = at
             assert dict(message(payload))[1] == index, "the footer counts other events"

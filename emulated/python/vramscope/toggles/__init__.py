@@ -1,25 +1,38 @@
-"""Techniques that are switched on in a program from outside, through the public switches of PyTorch and libraries:
+"""Techniques that are switched on in a program from outside, through the public switches of PyTorch
+and libraries:
 
     vramscope plan --toggle bf16 --toggle micro-batch=1 -- python train.py
     vramscope toggles -- python train.py
 
-A toggle is a class (declaration.py) in the file of its group. Its code also runs if the toggle is off and the program
-is only checked for places where it applies. At each such place, the code calls `reach`, which stores the change and
-returns whether to make it. Therefore a program that is watched without toggles reports which toggles apply
-(`Session.report`), and a toggle that has no effect is always reported.
+A toggle is a class (declaration.py) in the file of its group. Its code also runs if the toggle is
+off and the program is only checked for places where it applies. At each such place, the code calls
+`reach`, which stores the change and returns whether to make it. Therefore a program that is watched
+without toggles reports which toggles apply (`Session.report`), and a toggle that has no effect is
+always reported.
 
-The rule: a plan with a toggle equals, byte for byte, the plan of the program with the change made by hand
-(tests/emulated/toggles_test.py). Importing this package does not import torch: `python -m vramscope.toggles` prints the
-declarations, from which the build creates catalogue.json."""
+The rule: a plan with a toggle equals, byte for byte, the plan of the program with the change made
+by hand (tests/emulated/toggles_test.py). Importing this package does not import torch: `python -m
+vramscope.toggles` prints the declarations, from which the build creates catalogue.json."""
+
 import json
 import os
 
-VARIABLE = "VRAMSCOPE_PROGRAM_TOGGLES"  # JSON: [[name, value or null], ...]; absent: toggles are not looked for
+# JSON: [[name, value or null], ...]; absent: toggles are not looked for
+VARIABLE = "VRAMSCOPE_PROGRAM_TOGGLES"
 
 
 def declared():
     # Importing these modules registers their toggles.
-    from vramscope.toggles import activations, adapters, allocator, batches, compiled, optimizers, precision, sharding  # noqa: F401
+    from vramscope.toggles import (  # noqa: F401
+        activations,
+        adapters,
+        allocator,
+        batches,
+        compiled,
+        optimizers,
+        precision,
+        sharding,
+    )
     from vramscope.toggles.declaration import ALL
 
     return ALL

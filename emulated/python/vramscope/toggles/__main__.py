@@ -1,4 +1,5 @@
 """Prints the declarations of all toggles as JSON, for the build and the command line."""
+
 import json
 import os
 import sys
@@ -7,4 +8,8 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
     from vramscope import toggles
 
-    print(json.dumps({"toggles": [kind.declaration() for kind in toggles.declared().values()]}, indent=1))
+    print(
+        json.dumps(
+            {"toggles": [kind.declaration() for kind in toggles.declared().values()]}, indent=1
+        )
+    )

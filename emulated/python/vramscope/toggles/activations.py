@@ -1,4 +1,5 @@
 """Toggles for the tensors that are kept from the forward to the backward pass."""
+
 import functools
 import importlib.util
 import weakref
@@ -14,10 +15,16 @@ def _trains(torch, module):
 @toggle
 class Checkpointing(Toggle):
     name, label, group = "checkpointing", "Activation checkpointing", "activations"
-    explains = "Only the inputs of each repeated block are kept. Backward recomputes the rest, and the training takes about a third more time"
+    explains = (
+        "Only the inputs of each repeated block are kept. Backward recomputes the rest, "
+        "and the training takes about a third more time"
+    )
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
     reduces = {"Activation": 0.8, "Autograd detail": 0.2}
-    applies_to = "TrainingArguments, models with a method that enables checkpointing, and models with a list of blocks of the same class"
+    applies_to = (
+        "TrainingArguments, models with a method that enables checkpointing, and "
+        "models with a list of blocks of the same class"
+    )
 
     def install(self):
         self.seen = weakref.WeakSet()
@@ -28,6 +35,7 @@ class Checkpointing(Toggle):
 
     def watch(self, module):
         """Counts the program's own uses of checkpointing."""
+
         def seen(function):
             @functools.wraps(function)
             def wrapper(*args, **kwargs):
@@ -39,7 +47,9 @@ class Checkpointing(Toggle):
 
         if hasattr(module, "_CheckpointFrame"):
             module._CheckpointFrame.__init__ = seen(module._CheckpointFrame.__init__)
-            module.CheckpointFunction.forward = staticmethod(seen(module.CheckpointFunction.forward))
+            module.CheckpointFunction.forward = staticmethod(
+                seen(module.CheckpointFunction.forward)
+            )
 
     @property
     def settings(self):
@@ -48,23 +58,37 @@ class Checkpointing(Toggle):
     def training_arguments(self, arguments):
         if arguments.gradient_checkpointing:
             self.already("TrainingArguments already has gradient_checkpointing=True")
-        elif self.reach("TrainingArguments(..., gradient_checkpointing=True, gradient_checkpointing_kwargs=%s)" % str(self.settings).replace("'", '"')):
+        elif self.reach(
+            "TrainingArguments(..., gradient_checkpointing=True, gradient_checkpointing_kwargs=%s)"
+            % str(self.settings).replace("'", '"')
+        ):
             self.before = arguments.gradient_checkpointing_kwargs
-            arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = True, self.settings
+            arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = (
+                True,
+                self.settings,
+            )
 
     def trainer_begins(self, trainer, arguments):
-        # False if train() is called again: then Trainer itself has already switched checkpointing on.
+        # False if train() is called again: then Trainer itself has already switched checkpointing
+        # on.
         first = trainer.model not in self.seen
         self.seen.add(trainer.model)
         if first and self.reached and getattr(trainer.model, "is_gradient_checkpointing", False):
             self.withdraw("model.gradient_checkpointing_enable() is already called", already=True)
             if self.on:
-                arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = False, self.before
+                arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = (
+                    False,
+                    self.before,
+                )
         elif self.reached and not arguments.gradient_checkpointing:
             self.override("the program sets gradient_checkpointing=False afterwards")
 
     def before_call(self, module):
-        if self.session.trainer is not None or not _trains(self.torch, module) or module in self.seen:
+        if (
+            self.session.trainer is not None
+            or not _trains(self.torch, module)
+            or module in self.seen
+        ):
             return
         self.seen.add(module)
         for part in module.modules():
@@ -77,11 +101,16 @@ class Checkpointing(Toggle):
     def switch_of(self, model):
         """Returns (name, keyword arguments) of the model's own method that enables checkpointing,
         or None if there is no such method."""
-        if getattr(model, "supports_gradient_checkpointing", False) and hasattr(model, "gradient_checkpointing_enable"):
-            return "gradient_checkpointing_enable", {"gradient_checkpointing_kwargs": self.settings}  # transformers
+        if getattr(model, "supports_gradient_checkpointing", False) and hasattr(
+            model, "gradient_checkpointing_enable"
+        ):
+            # transformers
+            return "gradient_checkpointing_enable", {"gradient_checkpointing_kwargs": self.settings}
         if self.settings["use_reentrant"]:
             return None
-        if getattr(model, "_supports_gradient_checkpointing", False) and hasattr(model, "enable_gradient_checkpointing"):
+        if getattr(model, "_supports_gradient_checkpointing", False) and hasattr(
+            model, "enable_gradient_checkpointing"
+        ):
             return "enable_gradient_checkpointing", {}  # diffusers
         if hasattr(model, "set_grad_checkpointing"):
             return "set_grad_checkpointing", {}  # timm
@@ -89,18 +118,25 @@ class Checkpointing(Toggle):
 
     def by_method(self, model, method, arguments):
         # grad_checkpointing: timm.
-        if getattr(model, "is_gradient_checkpointing", False) or getattr(model, "grad_checkpointing", False):
+        if getattr(model, "is_gradient_checkpointing", False) or getattr(
+            model, "grad_checkpointing", False
+        ):
             self.already("model.%s() is already called" % method)
-        elif self.reach("model.%s(%s)" % (method, ", ".join("%s=%s" % pair for pair in arguments.items()).replace("'", '"'))):
+        elif self.reach(
+            "model.%s(%s)"
+            % (method, ", ".join("%s=%s" % pair for pair in arguments.items()).replace("'", '"'))
+        ):
             getattr(model, method)(**arguments)
 
     def by_structure(self, module):
         name, blocks = repeated_blocks(module)
         if not blocks:
             self.refuse("%s has no list of modules of the same class" % type(module).__name__)
-        elif self.reach("for block in %s:" % (("model." + name) if name else "model"),
-                        "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=%s)"
-                        % self.settings["use_reentrant"]):
+        elif self.reach(
+            "for block in %s:" % (("model." + name) if name else "model"),
+            "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, "
+            "block.forward, use_reentrant=%s)" % self.settings["use_reentrant"],
+        ):
             for block in blocks:
                 block.forward = self.checkpointed(block.forward)
 
@@ -146,8 +182,17 @@ def repeated_blocks(module):
 
 @toggle
 class Offload(Toggle):
-    name, label, group, changes, slow = "offload", "Saved tensors in host memory", "activations", NOTHING, True
-    explains = "Tensors that autograd saves are moved to pinned host memory and back over the bus. This is slow, and takes as much host memory as it saves on the GPU"
+    name, label, group, changes, slow = (
+        "offload",
+        "Saved tensors in host memory",
+        "activations",
+        NOTHING,
+        True,
+    )
+    explains = (
+        "Tensors that autograd saves are moved to pinned host memory and back over the "
+        "bus. This is slow, and takes as much host memory as it saves on the GPU"
+    )
     reduces = {"Activation": 0.9, "Autograd detail": 0.2}
     applies_to = "models that the program's own training loop calls"
 
@@ -157,34 +202,54 @@ class Offload(Toggle):
         if self.session.trainer is not None:
             self.refuse("Trainer, not a loop in the program, calls the model")
             return None
-        if self.reach("with torch.autograd.graph.save_on_cpu(pin_memory=True):  # around the call of the model"):
+        if self.reach(
+            "with torch.autograd.graph.save_on_cpu(pin_memory=True):  # around the call of the "
+            "model"
+        ):
             return self.torch.autograd.graph.save_on_cpu(pin_memory=True)
         return None
 
 
 @toggle
 class NoUseCache(Toggle):
-    name, label, group, changes = "no-use-cache", "No key-value cache in training", "activations", NOTHING
-    explains = "use_cache is for generation. In training, it keeps the keys and values of all layers in memory as long as the model's outputs exist"
+    name, label, group, changes = (
+        "no-use-cache",
+        "No key-value cache in training",
+        "activations",
+        NOTHING,
+    )
+    explains = (
+        "use_cache is for generation. In training, it keeps the keys and values of all "
+        "layers in memory as long as the model's outputs exist"
+    )
     reduces = {"KV cache": 1, "Activation": 0.05}
     applies_to = "transformers models that keep keys and values in training"
 
     def install(self):
         self.seen = weakref.WeakSet()
-        self.candidate = False  # the current call trains a model whose configuration enables the cache
+        # the current call trains a model whose configuration enables the cache
+        self.candidate = False
         self.asked = None  # the call's own use_cache argument
 
     def before_call(self, module):
         self.candidate = False
         if not _trains(self.torch, module):
             return
-        part = next((part for part in module.modules() if hasattr(getattr(part, "config", None), "use_cache")), None)
+        part = next(
+            (
+                part
+                for part in module.modules()
+                if hasattr(getattr(part, "config", None), "use_cache")
+            ),
+            None,
+        )
         if part is None:
             self.refuse("the model has no config.use_cache")
         elif getattr(part, "is_gradient_checkpointing", False):
             self.already("with gradient checkpointing, the model keeps no keys and values anyway")
         elif part in self.seen or part.config.use_cache:
-            self.candidate = part in self.seen  # false in the first call, which began before the hook was installed
+            # false in the first call, which began before the hook was installed
+            self.candidate = part in self.seen
             if part not in self.seen:
                 self.seen.add(part)
                 part.register_forward_pre_hook(self.called, with_kwargs=True)
@@ -203,7 +268,9 @@ class NoUseCache(Toggle):
             return
         kept = getattr(output, "past_key_values", None) is not None
         if self.asked is not None:
-            (self.refuse if self.asked else self.already)("the model is called with use_cache=%s" % self.asked)
+            (self.refuse if self.asked else self.already)(
+                "the model is called with use_cache=%s" % self.asked
+            )
         elif kept and self.on:
             self.override("the model still keeps keys and values")
         elif kept or self.on:
@@ -214,8 +281,16 @@ class NoUseCache(Toggle):
 
 @toggle
 class EvalNoGrad(Toggle):
-    name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
-    explains = "A model in evaluation mode keeps no activations for a backward pass that the program never runs"
+    name, label, group, changes = (
+        "eval-no-grad",
+        "No gradients in evaluation",
+        "activations",
+        NOTHING,
+    )
+    explains = (
+        "A model in evaluation mode keeps no activations for a backward pass that the "
+        "program never runs"
+    )
     reduces, reduces_in = {"Activation": 1, "Autograd detail": 0.5}, "eval"
     applies_to = "models that are called in evaluation mode with gradients enabled"
 
@@ -230,7 +305,11 @@ class EvalNoGrad(Toggle):
             self.already("the program already evaluates without gradients")
             return None
         self.evaluations += 1
-        return self.torch.no_grad() if self.reach("with torch.no_grad():  # around the evaluation") else None
+        return (
+            self.torch.no_grad()
+            if self.reach("with torch.no_grad():  # around the evaluation")
+            else None
+        )
 
     def stepped(self, optimizer):
         if self.evaluations and not self.session.forwards:
@@ -247,24 +326,32 @@ class EvalNoGrad(Toggle):
 
 @toggle
 class Attention(Toggle):
-    name, label, group, changes = "attention", "Attention implementation of transformers", "activations", ROUNDING
-    explains = "The implementations sdpa and flash_attention_2 do not store the matrix of attention scores"
+    name, label, group, changes = (
+        "attention",
+        "Attention implementation of transformers",
+        "activations",
+        ROUNDING,
+    )
+    explains = (
+        "The implementations sdpa and flash_attention_2 do not store the matrix of attention scores"
+    )
     values, default, tries = ("sdpa", "flash_attention_2", "eager"), "sdpa", ("sdpa",)
     reduces = {"Activation": 0.5, "Temporary": 0.5}
     applies_to = "models created by transformers' from_pretrained or from_config"
 
     def install(self):
-        self.by_default = ""  # the call that leaves the choice to transformers (which uses sdpa if it can), or ""
+        # the call that leaves the choice to transformers (which uses sdpa if it can), or ""
+        self.by_default = ""
 
     def loads_model(self, keywords, which):
         there = keywords.get("attn_implementation")
         if there is None and self.value == "sdpa":
             self.by_default = which  # model_made() knows whether the model supports it
         elif there == self.value:
-            self.already("%s already has attn_implementation=\"%s\"" % (which, there))
+            self.already('%s already has attn_implementation="%s"' % (which, there))
         elif self.value == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
             self.refuse("the package flash_attn is not installed")
-        elif self.reach("%s(..., attn_implementation=\"%s\")" % (which, self.value)):
+        elif self.reach('%s(..., attn_implementation="%s")' % (which, self.value)):
             keywords["attn_implementation"] = self.value
 
     def model_made(self, model, where):
@@ -273,7 +360,10 @@ class Attention(Toggle):
         if which and have == "sdpa":
             self.already("%s uses sdpa by default" % which)
         elif which:
-            self.refuse("%s uses %s, because this model has no sdpa implementation" % (type(model).__name__, have))
+            self.refuse(
+                "%s uses %s, because this model has no sdpa implementation"
+                % (type(model).__name__, have)
+            )
         elif self.reached and have != self.value:
             self.override("%s nevertheless uses %s" % (type(model).__name__, have))
         return model
@@ -284,8 +374,16 @@ class Attention(Toggle):
 
 @toggle
 class SdpaBackend(Toggle):
-    name, label, group, changes = "sdpa-backend", "Kernels of scaled_dot_product_attention", "activations", ROUNDING
-    explains = "The attention kernels that PyTorch may use. The math kernel stores the matrix of attention scores; the other kernels do not"
+    name, label, group, changes = (
+        "sdpa-backend",
+        "Kernels of scaled_dot_product_attention",
+        "activations",
+        ROUNDING,
+    )
+    explains = (
+        "The attention kernels that PyTorch may use. The math kernel stores the matrix "
+        "of attention scores; the other kernels do not"
+    )
     values = ("flash", "efficient", "cudnn", "math")
     applies_to = "calls of scaled_dot_product_attention for which PyTorch chooses other kernels"
 
@@ -302,7 +400,12 @@ class SdpaBackend(Toggle):
 
         @functools.wraps(attention)
         def scaled_dot_product_attention(*args, **kwargs):
-            self.reach(*["torch.backends.cuda.%s(%s)" % (self.function(kind), kind == self.value) for kind in self.values])
+            self.reach(
+                *[
+                    "torch.backends.cuda.%s(%s)" % (self.function(kind), kind == self.value)
+                    for kind in self.values
+                ]
+            )
             self.unchanged = self.unchanged and self.chosen_anyway(args, kwargs)
             return attention(*args, **kwargs)
 
@@ -312,12 +415,15 @@ class SdpaBackend(Toggle):
         return "enable_%s_sdp" % {"efficient": "mem_efficient"}.get(kind, kind)
 
     def switch(self, kind, on):
-        function = getattr(self.torch.backends.cuda, self.function(kind), None)  # cuDNN's exists since PyTorch 2.5
+        # cuDNN's exists since PyTorch 2.5
+        function = getattr(self.torch.backends.cuda, self.function(kind), None)
         if function is not None:
             function(on)
 
     def enabled(self, kind):
-        enabled = getattr(self.torch.backends.cuda, self.function(kind).replace("enable_", "") + "_enabled", None)
+        enabled = getattr(
+            self.torch.backends.cuda, self.function(kind).replace("enable_", "") + "_enabled", None
+        )
         return None if enabled is None else enabled()
 
     def chosen_anyway(self, args, kwargs):
@@ -325,7 +431,15 @@ class SdpaBackend(Toggle):
         toggle."""
         choice = getattr(self.torch, "_fused_sdp_choice", None)
         now = {kind: self.enabled(kind) for kind in self.values}
-        if choice is None or self.session.compiling() or now != {kind: kind == self.value if on is not None else None for kind, on in self.before.items()}:
+        if (
+            choice is None
+            or self.session.compiling()
+            or now
+            != {
+                kind: kind == self.value if on is not None else None
+                for kind, on in self.before.items()
+            }
+        ):
             return False
         try:
             with_toggle = choice(*args, **kwargs)
@@ -345,4 +459,8 @@ class SdpaBackend(Toggle):
             self.withdraw("PyTorch already chooses these kernels for every call", already=True)
 
     def absent(self):
-        return "the program never calls scaled_dot_product_attention" if self.on else "a value is needed: one of %s" % ", ".join(self.values)
+        return (
+            "the program never calls scaled_dot_product_attention"
+            if self.on
+            else "a value is needed: one of %s" % ", ".join(self.values)
+        )

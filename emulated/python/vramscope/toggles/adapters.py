@@ -1,26 +1,40 @@
 """Toggles that train adapters instead of all weights."""
+
 import importlib.util
 import weakref
 
 from vramscope.toggles.declaration import ROUNDING, TRAINING, Toggle, toggle
 
-TASKS = (("ForCausalLM", "CAUSAL_LM"), ("LMHeadModel", "CAUSAL_LM"), ("ForSequenceClassification", "SEQ_CLS"),
-         ("ForConditionalGeneration", "SEQ_2_SEQ_LM"), ("ForTokenClassification", "TOKEN_CLS"), ("ForQuestionAnswering", "QUESTION_ANS"))
+TASKS = (
+    ("ForCausalLM", "CAUSAL_LM"),
+    ("LMHeadModel", "CAUSAL_LM"),
+    ("ForSequenceClassification", "SEQ_CLS"),
+    ("ForConditionalGeneration", "SEQ_2_SEQ_LM"),
+    ("ForTokenClassification", "TOKEN_CLS"),
+    ("ForQuestionAnswering", "QUESTION_ANS"),
+)
 
 
 @toggle
 class Lora(Toggle):
     name, label, group, changes = "lora", "LoRA instead of full fine-tuning", "adapters", TRAINING
-    explains = "Only two small matrices per linear layer are trained and have gradients and optimizer state"
+    explains = (
+        "Only two small matrices per linear layer are trained and have gradients and "
+        "optimizer state"
+    )
     values, default, tries, excludes = "RANK", "8", ("8",), ("lora-attention", "dora")
     reduces = {"Gradient": 1, "Optimizer state": 1}
-    applies_to = "models created by transformers' from_pretrained or from_config, or passed to its Trainer"
-    options = {"target_modules": "all-linear"}  # arguments of LoraConfig besides the rank and the task
+    applies_to = (
+        "models created by transformers' from_pretrained or from_config, or passed to its Trainer"
+    )
+    # arguments of LoraConfig besides the rank and the task
+    options = {"target_modules": "all-linear"}
 
     def install(self):
         self.models = 0
         self.made = weakref.WeakSet()
-        # For all calls of a model in training: whether the model contains one in `made` (a set of True and False).
+        # For all calls of a model in training: whether the model contains one in `made` (a set of
+        # True and False).
         self.trained = set()
 
     def model_made(self, model, where):
@@ -33,7 +47,11 @@ class Lora(Toggle):
         elif not self.models:
             self.models += 1
             task = next((task for name, task in TASKS if type(model).__name__.endswith(name)), None)
-            options = {"r": int(self.value), **self.options, **({"task_type": task} if task else {})}
+            options = {
+                "r": int(self.value),
+                **self.options,
+                **({"task_type": task} if task else {}),
+            }
             words = ", ".join("%s=%r" % pair for pair in options.items()).replace("'", '"')
             why = self.unsuitable(model)
             if why:
@@ -61,16 +79,25 @@ class Lora(Toggle):
         if self.reached and self.trained == {False}:
             self.override("the program trains a model other than the one with the adapters")
             if not self.on:
-                self.withdraw("the program trains a model other than the one that transformers created")
+                self.withdraw(
+                    "the program trains a model other than the one that transformers created"
+                )
 
     def absent(self):
-        return "the model is not created by transformers' from_pretrained or from_config, nor trained by its Trainer"
+        return (
+            "the model is not created by transformers' from_pretrained or from_config, nor "
+            "trained by its Trainer"
+        )
 
 
 @toggle
 class LoraAttention(Lora):
     name, label = "lora-attention", "LoRA on the layers that peft chooses"
-    explains = "Adapters only on the layers that peft chooses for this architecture, usually the query and value projections. They keep fewer activations than adapters on all linear layers"
+    explains = (
+        "Adapters only on the layers that peft chooses for this architecture, usually "
+        "the query and value projections. They keep fewer activations than adapters on "
+        "all linear layers"
+    )
     options, excludes = {}, ("lora", "dora")
 
     def unsuitable(self, model):
@@ -78,20 +105,33 @@ class LoraAttention(Lora):
 
         known = constants.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
         kind = getattr(model.config, "model_type", "")
-        return "" if kind in known else "peft has no default layers for %s; use lora" % (kind or type(model).__name__)
+        return (
+            ""
+            if kind in known
+            else "peft has no default layers for %s; use lora" % (kind or type(model).__name__)
+        )
 
 
 @toggle
 class Dora(Lora):
     name, label, slow = "dora", "DoRA instead of full fine-tuning", True
-    explains = "Like LoRA, but also trains the magnitude of each row of a weight. Needs more memory than LoRA"
-    options, excludes = {"target_modules": "all-linear", "use_dora": True}, ("lora", "lora-attention")
+    explains = (
+        "Like LoRA, but also trains the magnitude of each row of a weight. Needs more "
+        "memory than LoRA"
+    )
+    options, excludes = (
+        {"target_modules": "all-linear", "use_dora": True},
+        ("lora", "lora-attention"),
+    )
 
 
 @toggle
 class Quantize(Toggle):
     name, label, group, changes = "quantize", "Quantized base weights", "adapters", ROUNDING
-    explains = "The frozen weights of the base model are stored in 4 or 8 bits (bitsandbytes), as QLoRA does. Only adapters can be trained"
+    explains = (
+        "The frozen weights of the base model are stored in 4 or 8 bits (bitsandbytes), "
+        "as QLoRA does. Only adapters can be trained"
+    )
     values, default, tries, excludes = ("4bit", "8bit"), "4bit", ("4bit",), ("weights",)
     applies_to = "models created by transformers' from_pretrained and trained with adapters"
     reduces = {"Parameter": 0.6}
@@ -103,22 +143,36 @@ class Quantize(Toggle):
     def loads_model(self, keywords, which):
         if not which.endswith(".from_pretrained"):
             self.refuse("%s cannot quantize; only from_pretrained can" % which)
-        elif keywords.get("quantization_config") is not None or keywords.get("load_in_4bit") or keywords.get("load_in_8bit"):
+        elif (
+            keywords.get("quantization_config") is not None
+            or keywords.get("load_in_4bit")
+            or keywords.get("load_in_8bit")
+        ):
             self.already("%s already quantizes the model" % which)
         elif importlib.util.find_spec("bitsandbytes") is None:
             self.refuse("the package bitsandbytes is not installed")
-        elif self.reach("%s(..., quantization_config=BitsAndBytesConfig(%s))" % (which, self.words())):
+        elif self.reach(
+            "%s(..., quantization_config=BitsAndBytesConfig(%s))" % (which, self.words())
+        ):
             import torch
             from transformers import BitsAndBytesConfig
 
             keywords["quantization_config"] = BitsAndBytesConfig(
-                **({"load_in_8bit": True} if self.value == "8bit" else
-                   {"load_in_4bit": True, "bnb_4bit_quant_type": "nf4", "bnb_4bit_compute_dtype": torch.bfloat16}))
+                **(
+                    {"load_in_8bit": True}
+                    if self.value == "8bit"
+                    else {
+                        "load_in_4bit": True,
+                        "bnb_4bit_quant_type": "nf4",
+                        "bnb_4bit_compute_dtype": torch.bfloat16,
+                    }
+                )
+            )
 
     def words(self):
         if self.value == "8bit":
             return "load_in_8bit=True"
-        return "load_in_4bit=True, bnb_4bit_quant_type=\"nf4\", bnb_4bit_compute_dtype=torch.bfloat16"
+        return 'load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16'
 
     def model_made(self, model, where):
         if self.reached:
@@ -130,11 +184,16 @@ class Quantize(Toggle):
     def before_call(self, module):
         if module.training and self.torch.is_grad_enabled() and not self.adapters:
             parts = list(module.modules())
-            self.adapters = any(part in self.made for part in parts) and any(getattr(part, "peft_config", None) is not None for part in parts)
+            self.adapters = any(part in self.made for part in parts) and any(
+                getattr(part, "peft_config", None) is not None for part in parts
+            )
 
     def finish(self):
         if self.reached and not self.on and not self.adapters:
-            self.withdraw("the program trains all weights, but quantized weights cannot be trained; add adapters first, for example with lora")
+            self.withdraw(
+                "the program trains all weights, but quantized weights cannot be trained; add "
+                "adapters first, for example with lora"
+            )
 
     def absent(self):
         return "the model is not created by transformers' from_pretrained"

@@ -1,4 +1,6 @@
-"""Toggles for settings of PyTorch's caching allocator in the environment, and for releasing its cache."""
+"""Toggles for settings of PyTorch's caching allocator in the environment, and for releasing its
+cache."""
+
 import os
 
 from vramscope.toggles.declaration import NOTHING, Toggle, toggle
@@ -28,14 +30,20 @@ class _Setting(Toggle):
         name, parts = variable()
         cls.had = cls.setting(value) in parts
         if not cls.had:
-            os.environ[name] = ",".join([part for part in parts if not part.startswith(cls.key + ":")] + [cls.setting(value)])
+            os.environ[name] = ",".join(
+                [part for part in parts if not part.startswith(cls.key + ":")]
+                + [cls.setting(value)]
+            )
 
     def install(self):
         name, parts = variable()
         if self.had if self.on else self.setting(self.value) in parts:
             self.already("%s already has this setting" % name)
         else:
-            self.reach("%s=%s" % (name, os.environ[name] if self.on else self.setting(self.value)), place="environment")
+            self.reach(
+                "%s=%s" % (name, os.environ[name] if self.on else self.setting(self.value)),
+                place="environment",
+            )
 
     def finish(self):
         """Checks that the allocator reports the setting, if it reports settings at all."""
@@ -45,13 +53,24 @@ class _Setting(Toggle):
         settings = recorder.snapshot().get("allocator_settings") or {}
         have = settings.get(self.snapshots)
         if have is not None and not self.same(have):
-            self.override("the program itself sets %s=%s, and the allocator has this value at the end" % (self.key, have))
+            self.override(
+                "the program itself sets %s=%s, and the allocator has this value at the end"
+                % (self.key, have)
+            )
 
 
 @toggle
 class ExpandableSegments(_Setting):
-    name, label, key, snapshots = "expandable-segments", "Expandable segments", "expandable_segments", "expandable_segments"
-    explains = "Segments can grow, so a free block that is too small for an allocation can be extended instead of staying unused"
+    name, label, key, snapshots = (
+        "expandable-segments",
+        "Expandable segments",
+        "expandable_segments",
+        "expandable_segments",
+    )
+    explains = (
+        "Segments can grow, so a free block that is too small for an allocation can be "
+        "extended instead of staying unused"
+    )
     reduces = {"cached": 0.8}
 
     def same(self, have):
@@ -60,8 +79,16 @@ class ExpandableSegments(_Setting):
 
 @toggle
 class MaxSplitSize(_Setting):
-    name, label, key, snapshots = "max-split-size", "No splitting of large blocks", "max_split_size_mb", "max_split_size"
-    explains = "Blocks above this size in MiB are not split, so that later large allocations can reuse them"
+    name, label, key, snapshots = (
+        "max-split-size",
+        "No splitting of large blocks",
+        "max_split_size_mb",
+        "max_split_size",
+    )
+    explains = (
+        "Blocks above this size in MiB are not split, so that later large allocations "
+        "can reuse them"
+    )
     values, default, slow, tries = "MIB", "128", True, ("128",)
     reduces = {"cached": 0.5}
 
@@ -71,8 +98,16 @@ class MaxSplitSize(_Setting):
 
 @toggle
 class GcThreshold(_Setting):
-    name, label, key, snapshots = "gc-threshold", "Early release of cached blocks", "garbage_collection_threshold", "garbage_collection_threshold"
-    explains = "If more than this fraction of the memory is used, the allocator releases blocks that have been unused for a long time"
+    name, label, key, snapshots = (
+        "gc-threshold",
+        "Early release of cached blocks",
+        "garbage_collection_threshold",
+        "garbage_collection_threshold",
+    )
+    explains = (
+        "If more than this fraction of the memory is used, the allocator releases "
+        "blocks that have been unused for a long time"
+    )
     values, default, slow, tries = "FRACTION", "0.8", True, ("0.8",)
     reduces = {"cached": 0.5}
 
@@ -82,15 +117,26 @@ class GcThreshold(_Setting):
 
 @toggle
 class EmptyCache(Toggle):
-    name, label, group, changes = "empty-cache", "Emptying the cache after steps", "allocator", NOTHING
-    explains = "Every N steps, cached memory is released to the driver. Allocating it again makes the steps slower"
+    name, label, group, changes = (
+        "empty-cache",
+        "Emptying the cache after steps",
+        "allocator",
+        NOTHING,
+    )
+    explains = (
+        "Every N steps, cached memory is released to the driver. Allocating it again "
+        "makes the steps slower"
+    )
     values, default, slow, tries = "N", "1", True, ("1",)
     reduces = {"cached": 0.5}
     applies_to = "TrainingArguments, and programs with at least N optimizer steps"
 
     def training_arguments(self, arguments):
         if not hasattr(arguments, "torch_empty_cache_steps"):
-            self.refuse("the installed transformers version has no TrainingArguments.torch_empty_cache_steps")
+            self.refuse(
+                "the installed transformers version has no "
+                "TrainingArguments.torch_empty_cache_steps"
+            )
         elif arguments.torch_empty_cache_steps == int(self.value):
             self.already("torch_empty_cache_steps is already %s" % self.value)
         elif self.reach("TrainingArguments(..., torch_empty_cache_steps=%s)" % self.value):
@@ -98,12 +144,17 @@ class EmptyCache(Toggle):
 
     def trainer_begins(self, trainer, arguments):
         if arguments.torch_empty_cache_steps != int(self.value):
-            self.override("the program sets torch_empty_cache_steps=%r afterwards" % arguments.torch_empty_cache_steps)
+            self.override(
+                "the program sets torch_empty_cache_steps=%r afterwards"
+                % arguments.torch_empty_cache_steps
+            )
 
     def stepped(self, optimizer):
         if self.session.trainer is not None:
             return
-        if (self.session.steps + 1) % int(self.value) == 0 and self.reach("torch.cuda.empty_cache()  # after optimizer.step()"):
+        if (self.session.steps + 1) % int(self.value) == 0 and self.reach(
+            "torch.cuda.empty_cache()  # after optimizer.step()"
+        ):
             self.torch.cuda.empty_cache()
 
     def absent(self):

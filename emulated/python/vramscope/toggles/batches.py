@@ -1,5 +1,6 @@
 """Toggles that set arguments of transformers' Trainer that determine how much is computed at a
 time."""
+
 import importlib.util
 
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
@@ -7,6 +8,7 @@ from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
 
 class Argument(Toggle):
     """A toggle that sets fields of TrainingArguments."""
+
     group, changes, applies_to = "batches", NOTHING, "transformers' Trainer"
     set_to = {}  # the fields that the toggle has set in the last TrainingArguments
 
@@ -19,10 +21,14 @@ class Argument(Toggle):
         self.set_to = {}
         missing = [name for name in self.needs if not hasattr(arguments, name)]
         if missing:
-            self.refuse("the installed transformers version has no TrainingArguments.%s" % missing[0])
+            self.refuse(
+                "the installed transformers version has no TrainingArguments.%s" % missing[0]
+            )
             return
         wanted = self.arguments(arguments)
-        if wanted and self.reach("TrainingArguments(..., %s)" % ", ".join("%s=%r" % pair for pair in wanted.items())):
+        if wanted and self.reach(
+            "TrainingArguments(..., %s)" % ", ".join("%s=%r" % pair for pair in wanted.items())
+        ):
             self.set_to = wanted
             for name, value in wanted.items():
                 setattr(arguments, name, value)
@@ -30,7 +36,9 @@ class Argument(Toggle):
     def trainer_begins(self, trainer, arguments):
         for name, value in self.set_to.items():
             if getattr(arguments, name) != value:
-                self.override("the program sets %s=%r afterwards" % (name, getattr(arguments, name)))
+                self.override(
+                    "the program sets %s=%r afterwards" % (name, getattr(arguments, name))
+                )
 
     def absent(self):
         return "the program does not use transformers' Trainer"
@@ -39,9 +47,13 @@ class Argument(Toggle):
 @toggle
 class MicroBatch(Argument):
     name, label, changes = "micro-batch", "Smaller micro-batches with accumulation", ROUNDING
-    explains = "The batch of a step is split into more, smaller micro-batches. Activations need less memory, but the GPU gets less work at once"
+    explains = (
+        "The batch of a step is split into more, smaller micro-batches. Activations "
+        "need less memory, but the GPU gets less work at once"
+    )
     values = "N"
-    tries = ("1",)  # used before the program's own batch is known; proposals() returns the divisors of that batch
+    # used before the program's own batch is known; proposals() returns the divisors of that batch
+    tries = ("1",)
     needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
     reduces = {"Activation": 1, "Autograd detail": 1, "Temporary": 1}
     own = 0
@@ -51,28 +63,47 @@ class MicroBatch(Argument):
         self.own = batch
         wanted = int(self.value)
         if batch == 1 or batch == wanted:
-            self.already("the micro-batch is already one sample" if batch == 1 else "the micro-batch is already %d samples" % batch)
+            self.already(
+                "the micro-batch is already one sample"
+                if batch == 1
+                else "the micro-batch is already %d samples" % batch
+            )
             return {}
         if wanted < 1 or wanted >= batch or batch % wanted:
-            self.refuse("%d does not divide the program's micro-batch of %d samples" % (wanted, batch))
+            self.refuse(
+                "%d does not divide the program's micro-batch of %d samples" % (wanted, batch)
+            )
             return {}
-        return {"per_device_train_batch_size": wanted, "gradient_accumulation_steps": parts * (batch // wanted)}
+        return {
+            "per_device_train_batch_size": wanted,
+            "gradient_accumulation_steps": parts * (batch // wanted),
+        }
 
     def proposals(self):
         parts = [part for part in range(self.own - 1, 0, -1) if self.own % part == 0]
-        return [str(part) for part in ([parts[0], parts[len(parts) // 2], parts[-1]] if len(parts) > 3 else parts)]
+        return [
+            str(part)
+            for part in ([parts[0], parts[len(parts) // 2], parts[-1]] if len(parts) > 3 else parts)
+        ]
 
     def share(self, value):
         return 1 - int(value) / self.own
 
     def absent(self):
-        return "the program creates its batches itself; vary the program's own argument for their size: vramscope fit --vary=--batch-size=1..64"
+        return (
+            "the program creates its batches itself; vary the program's own argument for "
+            "their size: vramscope fit --vary=--batch-size=1..64"
+        )
 
 
 @toggle
 class GroupByLength(Argument):
     name, label, changes, slow = "group-by-length", "Batches of similar lengths", ROUNDING, True
-    explains = "Each batch has samples of similar lengths, so less memory is spent on padding. The longest batch may still be as long as before. The order of the samples changes"
+    explains = (
+        "Each batch has samples of similar lengths, so less memory is spent on padding. "
+        "The longest batch may still be as long as before. The order of the samples "
+        "changes"
+    )
     needs = ("group_by_length",)
     reduces = {"Activation": 0.1, "Autograd detail": 0.1, "Temporary": 0.1}
 
@@ -88,12 +119,17 @@ class EvalBatch(Argument):
     name, label = "eval-batch", "Smaller batches in evaluation"
     explains = "Evaluation keeps the logits of fewer samples at once"
     values, default, tries, needs = "N", "1", ("1",), ("per_device_eval_batch_size",)
-    reduces, reduces_in = {"Activation": 0.9, "Autograd detail": 0.9, "Temporary": 0.9, "Unknown": 0.9}, "eval"
+    reduces, reduces_in = (
+        {"Activation": 0.9, "Autograd detail": 0.9, "Temporary": 0.9, "Unknown": 0.9},
+        "eval",
+    )
     applies_to = "transformers' Trainer with an evaluation"
 
     def arguments(self, arguments):
         if arguments.per_device_eval_batch_size <= int(self.value):
-            self.already("per_device_eval_batch_size is already %d" % arguments.per_device_eval_batch_size)
+            self.already(
+                "per_device_eval_batch_size is already %d" % arguments.per_device_eval_batch_size
+            )
             return {}
         if str(getattr(arguments.eval_strategy, "value", arguments.eval_strategy)) == "no":
             self.refuse("Trainer does not evaluate")
@@ -125,7 +161,10 @@ class EvalAccumulation(Argument):
 @toggle
 class Liger(Argument):
     name, label, changes = "liger", "Liger kernels", ROUNDING
-    explains = "The output layer and the loss are computed together, without storing the logits of all tokens"
+    explains = (
+        "The output layer and the loss are computed together, without storing the "
+        "logits of all tokens"
+    )
     needs = ("use_liger_kernel",)
     reduces = {"Activation": 0.3, "Autograd detail": 0.9, "Temporary": 0.9}
 

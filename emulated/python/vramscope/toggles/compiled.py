@@ -1,4 +1,5 @@
 """Toggles that compile a model, and set what compiled models keep for backward."""
+
 import functools
 import importlib.util
 
@@ -8,13 +9,19 @@ from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
 
 def _is_compiled(torch, module):
     optimized = getattr(getattr(torch, "_dynamo", None), "OptimizedModule", ())
-    return any(isinstance(part, optimized) or getattr(part, "_compiled_call_impl", None) is not None for part in module.modules())
+    return any(
+        isinstance(part, optimized) or getattr(part, "_compiled_call_impl", None) is not None
+        for part in module.modules()
+    )
 
 
 @toggle
 class Compile(Toggle):
     name, label, group, changes, slow = "compile", "torch.compile", "compilation", ROUNDING, True
-    explains = "Fused kernels store fewer intermediate tensors, and backward recomputes what is cheap to recompute. Compiling takes a minute or more"
+    explains = (
+        "Fused kernels store fewer intermediate tensors, and backward recomputes what "
+        "is cheap to recompute. Compiling takes a minute or more"
+    )
     applies_to = "TrainingArguments, and models with a list of blocks of the same class"
     reduces = {"Activation": 0.4, "Autograd detail": 0.4, "Temporary": 0.4}
 
@@ -23,7 +30,11 @@ class Compile(Toggle):
         self.set_to = False
 
     def unavailable(self):
-        return "" if importlib.util.find_spec("triton") is not None else "the package triton is not installed"
+        return (
+            ""
+            if importlib.util.find_spec("triton") is not None
+            else "the package triton is not installed"
+        )
 
     def training_arguments(self, arguments):
         if not hasattr(arguments, "torch_compile"):
@@ -54,15 +65,26 @@ class Compile(Toggle):
             self.refuse("%s has no list of modules of the same class" % type(module).__name__)
         elif self.unavailable():
             self.refuse(self.unavailable())
-        elif self.reach("for block in %s:" % (("model." + name) if name else "model"), "    block.compile()"):
+        elif self.reach(
+            "for block in %s:" % (("model." + name) if name else "model"), "    block.compile()"
+        ):
             for block in blocks:
                 block.compile()
 
 
 @toggle
 class ActivationBudget(Toggle):
-    name, label, group, changes, slow = "activation-budget", "Activation memory budget of torch.compile", "compilation", NOTHING, True
-    explains = "Compiled models keep at most this share of their activations for backward, and recompute the others"
+    name, label, group, changes, slow = (
+        "activation-budget",
+        "Activation memory budget of torch.compile",
+        "compilation",
+        NOTHING,
+        True,
+    )
+    explains = (
+        "Compiled models keep at most this share of their activations for backward, and "
+        "recompute the others"
+    )
     values, default, tries = "FRACTION", "0.5", ("0.5", "0.1")
     applies_to = "programs that use torch.compile"
     reduces = {"Activation": 0.5, "Autograd detail": 0.5}
@@ -98,7 +120,10 @@ class ActivationBudget(Toggle):
 
     def finish(self):
         if self.on and self.reached and self.config.activation_memory_budget != float(self.value):
-            self.override("the program sets activation_memory_budget=%s afterwards" % self.config.activation_memory_budget)
+            self.override(
+                "the program sets activation_memory_budget=%s afterwards"
+                % self.config.activation_memory_budget
+            )
 
     def absent(self):
         return "the program does not use torch.compile"

@@ -1,8 +1,10 @@
-"""A toggle is a class: its attributes are its declaration, and its methods are the places where it is applied.
+"""A toggle is a class: its attributes are its declaration, and its methods are the places where it
+is applied.
 
     @toggle
     class EvalNoGrad(Toggle):
-        name, label, group, changes = "eval-no-grad", "No gradients in evaluation", "activations", NOTHING
+        name, label = "eval-no-grad", "No gradients in evaluation"
+    group, changes = "activations", NOTHING
 
         def around_call(self, module):
             if not module.training and self.reach("with torch.no_grad():  # around the evaluation"):
@@ -25,8 +27,10 @@ class Toggle:
     name = label = group = ""
     changes = NOTHING
     explains = ""  # its effect on memory and time, in one sentence
-    applies_to = ""  # the condition under which it applies; completes the sentence "it applies to ..."
-    values = ()  # the accepted values, or a string that names the kind of value; (): it takes no value
+    # the condition under which it applies; completes the sentence "it applies to ..."
+    applies_to = ""
+    # the accepted values, or a string that names the kind of value; (): it takes no value
+    values = ()
     default = None  # used if no value is given; None: a value is required
     excludes = ()  # names of toggles that cannot be combined with this one
     tries = ()  # values that `fit` plans; it tries a toggle without values as it is
@@ -51,12 +55,23 @@ class Toggle:
 
     @classmethod
     def declaration(cls):
-        return {"name": cls.name, "label": cls.label, "group": cls.group, "changes": cls.changes, "explains": cls.explains,
-                "applies_to": cls.applies_to,
-                "values": cls.values if isinstance(cls.values, str) else list(cls.values), "default": cls.default,
-                "needs_value": bool(cls.values) and cls.default is None, "excludes": list(cls.excludes), "slow": cls.slow,
-                "reduces": cls.reduces, "reduces_in": cls.reduces_in,
-                "before_torch": "before_torch" in {name for base in cls.__mro__[:-2] for name in base.__dict__}}
+        return {
+            "name": cls.name,
+            "label": cls.label,
+            "group": cls.group,
+            "changes": cls.changes,
+            "explains": cls.explains,
+            "applies_to": cls.applies_to,
+            "values": cls.values if isinstance(cls.values, str) else list(cls.values),
+            "default": cls.default,
+            "needs_value": bool(cls.values) and cls.default is None,
+            "excludes": list(cls.excludes),
+            "slow": cls.slow,
+            "reduces": cls.reduces,
+            "reduces_in": cls.reduces_in,
+            "before_torch": "before_torch"
+            in {name for base in cls.__mro__[:-2] for name in base.__dict__},
+        }
 
     # --- calls by toggles ---
 
@@ -110,11 +125,20 @@ class Toggle:
         proposals = [] if not self.reached or undone else self.proposals()
         if not self.reached and not self.why:
             self.why = self.absent()
-        return {"name": self.name, "value": self.value if self.values else None, "on": self.on, "reached": self.reached,
-                "places": len(self.places), "already_on": self.already_on and not self.reached,
-                "why": "" if self.reached else self.why, "overridden": undone, "applies_to": self.applies_to,
-                "proposals": proposals, "shares": [self.share(value) for value in proposals],
-                "change": [{"text": text, "where": place} for text, place in self.lines.items()]}
+        return {
+            "name": self.name,
+            "value": self.value if self.values else None,
+            "on": self.on,
+            "reached": self.reached,
+            "places": len(self.places),
+            "already_on": self.already_on and not self.reached,
+            "why": "" if self.reached else self.why,
+            "overridden": undone,
+            "applies_to": self.applies_to,
+            "proposals": proposals,
+            "shares": [self.share(value) for value in proposals],
+            "change": [{"text": text, "where": place} for text, place in self.lines.items()],
+        }
 
     # --- places of application, implemented by toggles ---
 

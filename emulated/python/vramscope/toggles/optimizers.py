@@ -1,4 +1,5 @@
 """Toggles for the optimizer: its class, how it steps, and how long gradients are kept."""
+
 import functools
 import inspect
 import weakref
@@ -9,7 +10,11 @@ from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
 @toggle
 class Optimizer(Toggle):
     name, label, group, changes = "optimizer", "Optimizer with less state", "optimizer", TRAINING
-    explains = "Adam keeps two numbers per parameter, Adafactor keeps one row and one column per matrix, and SGD without momentum keeps nothing. 8-bit AdamW keeps a quarter of Adam's bytes"
+    explains = (
+        "Adam keeps two numbers per parameter, Adafactor keeps one row and one column "
+        "per matrix, and SGD without momentum keeps nothing. 8-bit AdamW keeps a "
+        "quarter of Adam's bytes"
+    )
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
     reduces = {"Optimizer state": 1}
@@ -33,19 +38,19 @@ class Optimizer(Toggle):
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))
         if there == self.trainers[self.value]:
-            self.already("TrainingArguments already has optim=\"%s\"" % there)
+            self.already('TrainingArguments already has optim="%s"' % there)
         elif not self.on and not there.startswith("adam"):
-            self.refuse("TrainingArguments has optim=\"%s\"" % there)
+            self.refuse('TrainingArguments has optim="%s"' % there)
         elif self.value == "adamw-8bit" and not self.available():
             self.refuse("the package bitsandbytes is not installed")
-        elif self.reach("TrainingArguments(..., optim=\"%s\")" % self.trainers[self.value]):
+        elif self.reach('TrainingArguments(..., optim="%s")' % self.trainers[self.value]):
             arguments.optim = self.trainers[self.value]
 
     def trainer_begins(self, trainer, arguments):
         if trainer.optimizer is not None:
             self.override("the program passes its own optimizer to Trainer")
         elif str(getattr(arguments.optim, "value", arguments.optim)) != self.trainers[self.value]:
-            self.override("the program sets optim=\"%s\" afterwards" % arguments.optim)
+            self.override('the program sets optim="%s" afterwards' % arguments.optim)
 
     def optimizer_arguments(self, kind, keywords):
         if self.session.trainer is not None:
@@ -65,18 +70,32 @@ class Optimizer(Toggle):
             if cls is not kind or self.session.calls.making or self.session.trainer is not None:
                 return object.__new__(cls)
             if not self.available():
-                self.refuse("the package bitsandbytes is not installed" if self.value == "adamw-8bit" else "the installed PyTorch version has no Adafactor")
+                self.refuse(
+                    "the package bitsandbytes is not installed"
+                    if self.value == "adamw-8bit"
+                    else "the installed PyTorch version has no Adafactor"
+                )
                 return object.__new__(cls)
             bound = inspect.signature(make).bind(None, *args, **kwargs)
             bound.apply_defaults()
-            settings = {"lr": bound.arguments["lr"], "weight_decay": bound.arguments["weight_decay"]}
+            settings = {
+                "lr": bound.arguments["lr"],
+                "weight_decay": bound.arguments["weight_decay"],
+            }
             if self.value == "adamw-8bit":
                 import bitsandbytes
 
                 other, where = bitsandbytes.optim.AdamW8bit, "bitsandbytes.optim.AdamW8bit"
             else:
-                other, where = (self.torch.optim.SGD, "torch.optim.SGD") if self.value == "sgd" else (self.torch.optim.Adafactor, "torch.optim.Adafactor")
-            self.reach("%s(..., lr=%r, weight_decay=%r)" % (where, settings["lr"], settings["weight_decay"]))
+                other, where = (
+                    (self.torch.optim.SGD, "torch.optim.SGD")
+                    if self.value == "sgd"
+                    else (self.torch.optim.Adafactor, "torch.optim.Adafactor")
+                )
+            self.reach(
+                "%s(..., lr=%r, weight_decay=%r)"
+                % (where, settings["lr"], settings["weight_decay"])
+            )
             return other(bound.arguments["params"], **settings)
 
         kind.__new__ = staticmethod(__new__)
@@ -87,36 +106,60 @@ class Optimizer(Toggle):
 
 @toggle
 class OptimizerImpl(Toggle):
-    name, label, group, changes = "optimizer-impl", "Implementation of the optimizer step", "optimizer", NOTHING
-    explains = "The foreach implementation allocates temporaries as large as the weights. The fused and for-loop implementations allocate none, but for-loop is slow"
+    name, label, group, changes = (
+        "optimizer-impl",
+        "Implementation of the optimizer step",
+        "optimizer",
+        NOTHING,
+    )
+    explains = (
+        "The foreach implementation allocates temporaries as large as the weights. The "
+        "fused and for-loop implementations allocate none, but for-loop is slow"
+    )
     values, tries = ("fused", "for-loop", "foreach"), ("fused", "for-loop")
     reduces, reduces_in = {"Temporary": 1}, "optimizer"
-    applies_to = "TrainingArguments, and optimizers of torch.optim that have more than one implementation"
-    settings = {"fused": {"fused": True, "foreach": False}, "for-loop": {"fused": False, "foreach": False},
-                "foreach": {"fused": False, "foreach": True}}
+    applies_to = (
+        "TrainingArguments, and optimizers of torch.optim that have more than one implementation"
+    )
+    settings = {
+        "fused": {"fused": True, "foreach": False},
+        "for-loop": {"fused": False, "foreach": False},
+        "foreach": {"fused": False, "foreach": True},
+    }
     own = "foreach"  # the program's own implementation, which by default is "foreach" on a GPU
 
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))
         self.own = "fused" if there == "adamw_torch_fused" else "foreach"
-        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)  # TrainingArguments has no value for for-loop
+        # TrainingArguments has no value for for-loop
+        wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)
         if there not in ("adamw_torch", "adamw_torch_fused"):
-            self.refuse("optim=\"%s\" has only one implementation" % there)
+            self.refuse('optim="%s" has only one implementation' % there)
         elif wanted is None:
             self.refuse("TrainingArguments has no optim value for this implementation")
         elif wanted == there:
-            self.already("optim=\"%s\" is already %s" % (there, self.own))
-        elif self.reach("TrainingArguments(..., optim=\"%s\")" % wanted):
+            self.already('optim="%s" is already %s' % (there, self.own))
+        elif self.reach('TrainingArguments(..., optim="%s")' % wanted):
             arguments.optim = wanted
 
     def proposals(self):
-        return [value for value in self.tries if value != self.own and not (self.session.trainer is not None and value == "for-loop")]
+        return [
+            value
+            for value in self.tries
+            if value != self.own and not (self.session.trainer is not None and value == "for-loop")
+        ]
 
     def optimizer_arguments(self, kind, keywords):
         if self.session.trainer is not None:
             return
         names = inspect.signature(kind.__init__).parameters
-        self.own = "fused" if keywords.get("fused") else "for-loop" if keywords.get("foreach") is False else "foreach"
+        self.own = (
+            "fused"
+            if keywords.get("fused")
+            else "for-loop"
+            if keywords.get("foreach") is False
+            else "foreach"
+        )
         wanted = self.settings[self.value]
         if "foreach" not in names:
             self.refuse("%s has no arguments foreach and fused" % kind.__name__)
@@ -126,15 +169,23 @@ class OptimizerImpl(Toggle):
             self.already("%s is already %s" % (kind.__name__, self.own))
         else:
             wanted = {name: value for name, value in wanted.items() if name in names}
-            if self.reach("torch.optim.%s(..., %s)" % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))):
+            if self.reach(
+                "torch.optim.%s(..., %s)"
+                % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))
+            ):
                 keywords.update(wanted)
 
     def stepped(self, optimizer):
         if self.on and self.reached and self.session.trainer is None:
             wanted = self.settings[self.value]
             for group in optimizer.param_groups:
-                if any(bool(group[name]) != value for name, value in wanted.items() if name in group):
-                    self.override("the program sets %s in the parameter groups of an optimizer that it has already created" % "foreach and fused")
+                if any(
+                    bool(group[name]) != value for name, value in wanted.items() if name in group
+                ):
+                    self.override(
+                        "the program sets %s in the parameter groups of an optimizer that it has "
+                        "already created" % "foreach and fused"
+                    )
 
     def absent(self):
         return "the program creates no optimizer of torch.optim"
@@ -142,18 +193,32 @@ class OptimizerImpl(Toggle):
 
 @toggle
 class StepInBackward(Toggle):
-    name, label, group, changes = "step-in-backward", "Optimizer step inside backward", "optimizer", NOTHING
-    explains = "Each gradient is applied and freed as soon as it is computed, so only one parameter's gradient exists at a time"
+    name, label, group, changes = (
+        "step-in-backward",
+        "Optimizer step inside backward",
+        "optimizer",
+        NOTHING,
+    )
+    explains = (
+        "Each gradient is applied and freed as soon as it is computed, so only one "
+        "parameter's gradient exists at a time"
+    )
     excludes = ("optimizer", "free-gradients")
     reduces = {"Gradient": 0.9}
-    applies_to = "the program's own loop, if it uses an optimizer of torch.optim and does not clip, scale or accumulate gradients"
-    text = ("own = {p: (type(optimizer)([{**group, \"params\": [p]}]), group) for group in optimizer.param_groups for p in group[\"params\"]}",
-            "def step(p):",
-            "    own[p][0].param_groups[0][\"lr\"] = own[p][1][\"lr\"]",
-            "    own[p][0].step()",
-            "    own[p][0].zero_grad()",
-            "for p in own:",
-            "    p.register_post_accumulate_grad_hook(step)")
+    applies_to = (
+        "the program's own loop, if it uses an optimizer of torch.optim and does not "
+        "clip, scale or accumulate gradients"
+    )
+    text = (
+        'own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in '
+        'optimizer.param_groups for p in group["params"]}',
+        "def step(p):",
+        '    own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]',
+        "    own[p][0].step()",
+        "    own[p][0].zero_grad()",
+        "for p in own:",
+        "    p.register_post_accumulate_grad_hook(step)",
+    )
 
     def install(self):
         self.optimizers = []  # weak references
@@ -162,7 +227,9 @@ class StepInBackward(Toggle):
 
         @functools.wraps(add)
         def add_param_group(optimizer, group):
-            if not self.session.calls.making_own and all(reference() is not optimizer for reference in self.optimizers):
+            if not self.session.calls.making_own and all(
+                reference() is not optimizer for reference in self.optimizers
+            ):
                 self.optimizers.append(weakref.ref(optimizer))
             return add(optimizer, group)
 
@@ -176,7 +243,11 @@ class StepInBackward(Toggle):
             return
         for reference in self.optimizers:
             optimizer = reference()
-            if optimizer is None or optimizer in self.done or not hasattr(self.torch.Tensor, "register_post_accumulate_grad_hook"):
+            if (
+                optimizer is None
+                or optimizer in self.done
+                or not hasattr(self.torch.Tensor, "register_post_accumulate_grad_hook")
+            ):
                 continue
             self.done.add(optimizer)
             if self.reach(*self.text):
@@ -189,7 +260,11 @@ class StepInBackward(Toggle):
                     self.session.calls.making_own = False
 
     def attach(self, optimizer):
-        own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in optimizer.param_groups for p in group["params"]}
+        own = {
+            p: (type(optimizer)([{**group, "params": [p]}]), group)
+            for group in optimizer.param_groups
+            for p in group["params"]
+        }
 
         def step(p):
             own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
@@ -202,9 +277,15 @@ class StepInBackward(Toggle):
 
     def finish(self):
         session = self.session
-        why = ("gradients are clipped in %s, and clipping needs all gradients at once" % session.clips if session.clips else
-               "gradients are scaled in %s" % session.scales if session.scales else
-               "the program accumulates gradients over several batches" if session.accumulates else "")
+        why = (
+            "gradients are clipped in %s, and clipping needs all gradients at once" % session.clips
+            if session.clips
+            else "gradients are scaled in %s" % session.scales
+            if session.scales
+            else "the program accumulates gradients over several batches"
+            if session.accumulates
+            else ""
+        )
         if why and not session.library:
             self.override(why)
             if not self.on:
@@ -216,6 +297,7 @@ class StepInBackward(Toggle):
 
 class _Cleared(Toggle):
     """Observes zero_grad() of optimizers and modules."""
+
     group, changes = "optimizer", NOTHING
 
     def install(self):
@@ -244,7 +326,13 @@ class ZeroGrad(_Cleared):
         if set_to_none:
             self.already("zero_grad() already frees the gradients")
             return set_to_none
-        return self.reach("%s.zero_grad(set_to_none=True)" % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer")) or set_to_none
+        return (
+            self.reach(
+                "%s.zero_grad(set_to_none=True)"
+                % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer")
+            )
+            or set_to_none
+        )
 
     def absent(self):
         return "the program never calls zero_grad()"
@@ -253,10 +341,15 @@ class ZeroGrad(_Cleared):
 @toggle
 class FreeGradients(_Cleared):
     name, label = "free-gradients", "Freeing gradients right after the step"
-    explains = "If a program clears gradients only between forward and backward, the gradients needlessly stay in memory during the forward pass"
+    explains = (
+        "If a program clears gradients only between forward and backward, the gradients "
+        "needlessly stay in memory during the forward pass"
+    )
     excludes = ("step-in-backward",)
     reduces = {"Gradient": 0.9}
-    applies_to = "the program's own loop, if it keeps the gradients of a step during the next forward pass"
+    applies_to = (
+        "the program's own loop, if it keeps the gradients of a step during the next forward pass"
+    )
     stale = False  # the optimizer has stepped since the program last cleared gradients
     ours = False
 
@@ -281,5 +374,11 @@ class FreeGradients(_Cleared):
             return
         elif not self.stale:
             self.already("the program already clears the gradients before its next forward pass")
-        elif self.on or self.session.forwards == 1 and any(parameter.grad is not None for parameter in module.parameters()):
-            self.reach("optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())")
+        elif (
+            self.on
+            or self.session.forwards == 1
+            and any(parameter.grad is not None for parameter in module.parameters())
+        ):
+            self.reach(
+                "optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())"
+            )

@@ -1,4 +1,5 @@
 """Toggles for lower precision: mixed precision, 16-bit weights."""
+
 import functools
 import os
 import weakref
@@ -19,6 +20,7 @@ def _kinds(module):
 class _Mixed(Toggle):
     """Uses the switch of the library that trains. If the program has its own loop, calls the
     program's model in an autocast context."""
+
     group, changes = "precision", ROUNDING
     reduces = {"Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
     argument = ""  # field of TrainingArguments, and accelerate's mixed_precision
@@ -30,13 +32,22 @@ class _Mixed(Toggle):
         self.undo = None  # a function that restores the setting of TrainingArguments
 
     def training_arguments(self, arguments):
-        others = [name for name in ("bf16", "fp16") if name != self.argument and getattr(arguments, name)]
+        others = [
+            name for name in ("bf16", "fp16") if name != self.argument and getattr(arguments, name)
+        ]
         if getattr(arguments, self.argument):
             self.already("TrainingArguments already has %s=True" % self.argument)
         elif not others and self.of_environment == self.argument:
             self.already("%s is already %s" % (_VARIABLE, self.argument))
-        elif self.reach("TrainingArguments(..., %s)" % ", ".join(["%s=True" % self.argument] + ["%s=False" % name for name in others])):
-            self.undo = functools.partial(self.set_back, arguments, {name: getattr(arguments, name) for name in (self.argument, *others)})
+        elif self.reach(
+            "TrainingArguments(..., %s)"
+            % ", ".join(["%s=True" % self.argument] + ["%s=False" % name for name in others])
+        ):
+            self.undo = functools.partial(
+                self.set_back,
+                arguments,
+                {name: getattr(arguments, name) for name in (self.argument, *others)},
+            )
             setattr(arguments, self.argument, True)
             for name in others:
                 setattr(arguments, name, False)
@@ -44,14 +55,21 @@ class _Mixed(Toggle):
     def set_back(self, arguments, values):
         for name, value in values.items():
             setattr(arguments, name, value)
-        os.environ[_VARIABLE] = next((name for name, value in values.items() if value), self.of_environment)
+        os.environ[_VARIABLE] = next(
+            (name for name, value in values.items() if value), self.of_environment
+        )
         if getattr(arguments, "mixed_precision", None) == self.argument:
             arguments.mixed_precision = os.environ[_VARIABLE]
 
     def model_made(self, model, where):
         """Undoes the setting for a model with low-precision weights. This is not too late, because
         Trainer reads its arguments only after it has got its model."""
-        if self.reached and self.session.trainer is not None and self.session.calls.trainer and self.low_kinds(model):
+        if (
+            self.reached
+            and self.session.trainer is not None
+            and self.session.calls.trainer
+            and self.low_kinds(model)
+        ):
             self.withdraw(self.why_low(model), already=self.low_kinds(model) == {self.kind})
             if self.undo is not None:
                 self.undo()
@@ -64,10 +82,10 @@ class _Mixed(Toggle):
     def accelerator(self, keywords):
         there = keywords.get("mixed_precision")
         if str(there) == self.argument:
-            self.already("Accelerator already has mixed_precision=\"%s\"" % self.argument)
+            self.already('Accelerator already has mixed_precision="%s"' % self.argument)
         elif there is None and self.of_environment == self.argument:
             self.already("%s is already %s" % (_VARIABLE, self.argument))
-        elif self.reach("Accelerator(..., mixed_precision=\"%s\")" % self.argument):
+        elif self.reach('Accelerator(..., mixed_precision="%s")' % self.argument):
             keywords["mixed_precision"] = self.argument
 
     def around_call(self, module):
@@ -75,7 +93,9 @@ class _Mixed(Toggle):
             return None
         under, low = self.under_autocast(), self.low_kinds(module)
         if under:
-            (self.already if under == self.kind else self.refuse)("the model is already called under autocast in %s" % under)
+            (self.already if under == self.kind else self.refuse)(
+                "the model is already called under autocast in %s" % under
+            )
         elif low:
             (self.already if low == {self.kind} else self.refuse)(self.why_low(module))
         else:
@@ -97,38 +117,65 @@ class _Mixed(Toggle):
         """Returns the type of the active autocast, or "" if no autocast is active."""
         torch = self.torch
         try:
-            return _name(torch.get_autocast_dtype("cuda")) if torch.is_autocast_enabled("cuda") else ""
+            return (
+                _name(torch.get_autocast_dtype("cuda")) if torch.is_autocast_enabled("cuda") else ""
+            )
         except (AttributeError, TypeError):  # before 2.4
             return _name(torch.get_autocast_gpu_dtype()) if torch.is_autocast_enabled() else ""
 
 
 @toggle
 class Bf16(_Mixed):
-    name, label, argument, kind, excludes = "bf16", "Mixed precision in bfloat16", "bf16", "bfloat16", ("fp16", "weights")
-    explains = "Matrix products and their saved tensors use bfloat16. The weights keep their type and get an additional copy in bfloat16"
-    applies_to = "TrainingArguments, Accelerator, and models with 32-bit weights that are called outside autocast"
+    name, label, argument, kind, excludes = (
+        "bf16",
+        "Mixed precision in bfloat16",
+        "bf16",
+        "bfloat16",
+        ("fp16", "weights"),
+    )
+    explains = (
+        "Matrix products and their saved tensors use bfloat16. The weights keep their "
+        "type and get an additional copy in bfloat16"
+    )
+    applies_to = (
+        "TrainingArguments, Accelerator, and models with 32-bit weights that are "
+        "called outside autocast"
+    )
 
     def install(self):
         super().install()
         self.ours = None  # the autocast around the present call
         self.depth = 0  # nesting of the program's own autocasts in this type
-        # Whether a part of a model under the toggle's autocast was called inside one of the program's own autocasts
+        # Whether a part of a model under the toggle's autocast was called inside one of the
+        # program's own autocasts
         # (inside), and outside of them (outside).
         self.inside = self.outside = False
         kind = self.torch.amp.autocast_mode.autocast
-        kind.__enter__, kind.__exit__ = self.counted(kind.__enter__, 1), self.counted(kind.__exit__, -1)
+        kind.__enter__, kind.__exit__ = (
+            self.counted(kind.__enter__, 1),
+            self.counted(kind.__exit__, -1),
+        )
 
     def counted(self, function, change):
         @functools.wraps(function)
         def wrapper(context, *args):
-            if context is not self.ours and context.device == "cuda" and context._enabled and _name(context.fast_dtype) == self.kind:
+            if (
+                context is not self.ours
+                and context.device == "cuda"
+                and context._enabled
+                and _name(context.fast_dtype) == self.kind
+            ):
                 self.depth += change
             return function(context, *args)
 
         return wrapper
 
     def inner_call(self, module):
-        if self.ours is None or next(module.children(), None) is not None or next(module.parameters(), None) is None:
+        if (
+            self.ours is None
+            or next(module.children(), None) is not None
+            or next(module.parameters(), None) is None
+        ):
             return
         self.inside = self.inside or self.depth > 0
         self.outside = self.outside or self.depth <= 0
@@ -142,14 +189,22 @@ class Bf16(_Mixed):
 
     def autocast(self):
         self.ours = self.torch.autocast("cuda", dtype=self.torch.bfloat16)
-        if self.reach("model.forward = torch.autocast(\"cuda\", dtype=torch.bfloat16)(model.forward)"):
+        if self.reach(
+            'model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)'
+        ):
             return self.ours
         return None
 
 
 @toggle
 class Fp16(_Mixed):
-    name, label, argument, kind, excludes = "fp16", "Mixed precision in float16", "fp16", "float16", ("bf16", "weights")
+    name, label, argument, kind, excludes = (
+        "fp16",
+        "Mixed precision in float16",
+        "fp16",
+        "float16",
+        ("bf16", "weights"),
+    )
     explains = "Like bf16, but for GPUs without bfloat16. Gradients are scaled"
     applies_to = "TrainingArguments and Accelerator"
 
@@ -157,15 +212,28 @@ class Fp16(_Mixed):
         return []  # not worth a plan: bfloat16 applies in the same places
 
     def absent(self):
-        return "in the program's own training loop, no toggle can add the scaling that float16 gradients need; use bf16"
+        return (
+            "in the program's own training loop, no toggle can add the scaling that float16 "
+            "gradients need; use bf16"
+        )
 
 
 @toggle
 class Weights(Toggle):
     name, label, group, changes = "weights", "16-bit weights", "precision", ROUNDING
-    explains = "Weights, gradients and optimizer state have 16 bits per number, so the training runs at lower precision"
+    explains = (
+        "Weights, gradients and optimizer state have 16 bits per number, so the "
+        "training runs at lower precision"
+    )
     values, default, tries, excludes = ("bf16", "fp16"), "bf16", ("bf16",), ("bf16", "fp16")
-    reduces = {"Parameter": 0.5, "Gradient": 0.5, "Optimizer state": 0.5, "Activation": 0.45, "Autograd detail": 0.3, "Temporary": 0.3}
+    reduces = {
+        "Parameter": 0.5,
+        "Gradient": 0.5,
+        "Optimizer state": 0.5,
+        "Activation": 0.45,
+        "Autograd detail": 0.3,
+        "Temporary": 0.3,
+    }
     applies_to = "models created by transformers' from_pretrained or from_config"
 
     @property
@@ -191,7 +259,9 @@ class Weights(Toggle):
         if self.reached:
             self.made.add(model)
             if not self.on and _kinds(model) == {self.kind}:
-                self.withdraw("%s is created with %s" % (type(model).__name__, self.kind), already=True)
+                self.withdraw(
+                    "%s is created with %s" % (type(model).__name__, self.kind), already=True
+                )
         return model
 
     def before_call(self, module):
@@ -199,7 +269,9 @@ class Weights(Toggle):
             if part not in self.made:
                 continue
             if not self.on and _kinds(part) == {self.kind}:
-                self.withdraw("the program itself converts the weights to %s" % self.kind, already=True)
+                self.withdraw(
+                    "the program itself converts the weights to %s" % self.kind, already=True
+                )
             elif self.on and self.kind not in _kinds(part):
                 self.override("the program converts the weights afterwards")
 

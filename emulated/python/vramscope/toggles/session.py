@@ -1,6 +1,7 @@
-"""Installs one hook for each place where toggles are applied: calls of models, optimizers, arguments of transformers
-and accelerate. It also stores facts about the program (whether it clips gradients, which library trains), on which
-toggles depend."""
+"""Installs one hook for each place where toggles are applied: calls of models, optimizers,
+arguments of transformers and accelerate. It also stores facts about the program (whether it clips
+gradients, which library trains), on which toggles depend."""
+
 import functools
 import inspect
 import os
@@ -9,7 +10,19 @@ import threading
 
 from vramscope import imports, packages
 
-OPTIMIZERS = ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD")
+OPTIMIZERS = (
+    "SGD",
+    "Adam",
+    "AdamW",
+    "NAdam",
+    "RAdam",
+    "Adamax",
+    "Adagrad",
+    "Adadelta",
+    "RMSprop",
+    "Rprop",
+    "ASGD",
+)
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -29,12 +42,15 @@ class Session:
         self.process = process
         self.torch = process.torch
         self.chosen = chosen
-        self.toggles = [kind(self, kind.name in chosen, chosen.get(kind.name)) for kind in kinds.values()]
+        self.toggles = [
+            kind(self, kind.name in chosen, chosen.get(kind.name)) for kind in kinds.values()
+        ]
         self.inner = [toggle for toggle in self.toggles if hasattr(toggle, "inner_call")]
         self.calls = _Calls()
         self.trainer = None  # transformers' TrainingArguments; None until the program creates them
         self.accelerated = False  # the program itself uses accelerate
-        self.clips = self.scales = ""  # the place in the program that clips gradients (clips) or scales them (scales)
+        # the place in the program that clips gradients (clips) or scales them (scales)
+        self.clips = self.scales = ""
         self.forwards = 0  # training forward passes since the last step
         self.accumulates = False  # a step has several training forward passes
         self.steps = 0
@@ -42,7 +58,9 @@ class Session:
 
     def install(self):
         self.process.toggles = self
-        unknown = [name for name in self.chosen if name not in {toggle.name for toggle in self.toggles}]
+        unknown = [
+            name for name in self.chosen if name not in {toggle.name for toggle in self.toggles}
+        ]
         assert not unknown, unknown  # the command line has already refused unknown names
         part = self.process.part
         for toggle in self.toggles:
@@ -53,7 +71,9 @@ class Session:
         imports.after(self.process, "transformers.training_args", self._watch_arguments)
         imports.after(self.process, "transformers.trainer", self._watch_trainer)
         imports.after(self.process, "transformers.modeling_utils", self._watch_models)
-        imports.after(self.process, "transformers.models.auto.auto_factory", self._watch_auto_models)
+        imports.after(
+            self.process, "transformers.models.auto.auto_factory", self._watch_auto_models
+        )
         imports.after(self.process, "accelerate.accelerator", self._watch_accelerator)
 
     def each(self, place, *arguments):
@@ -71,7 +91,11 @@ class Session:
         frame = sys._getframe(1)
         while frame is not None:
             path = frame.f_code.co_filename
-            if path == script or not path.startswith((_HERE, "<")) and not packages.is_package(path):
+            if (
+                path == script
+                or not path.startswith((_HERE, "<"))
+                and not packages.is_package(path)
+            ):
                 return "%s:%d" % (path, frame.f_lineno)
             frame = frame.f_back
         return ""
@@ -100,7 +124,9 @@ class Session:
         except TypeError:  # torch 2.0
             module.register_module_forward_hook(self._call_ends)
         self.in_backward = getattr(self.torch._C, "_current_graph_task_id", lambda: -1)
-        self.compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", None) or (lambda: False)
+        self.compiling = getattr(getattr(self.torch, "compiler", None), "is_compiling", None) or (
+            lambda: False
+        )
         self.loss = self.torch.nn.modules.loss._Loss
 
     def _call_begins(self, module, args):
@@ -113,7 +139,11 @@ class Session:
             for toggle in self.inner:
                 toggle.inner_call(module)
             return
-        if isinstance(module, self.loss) or self.in_backward() != -1 or next(module.parameters(), None) is None:
+        if (
+            isinstance(module, self.loss)
+            or self.in_backward() != -1
+            or next(module.parameters(), None) is None
+        ):
             return
         calls.root = module
         if self.torch.is_grad_enabled() and module.training:
@@ -163,11 +193,16 @@ class Session:
             try:
                 bound = signature.bind(optimizer, *args, **kwargs)
             except TypeError:
-                return make(optimizer, *args, **kwargs)  # raises the error that the program would get without the toggle
+                # raises the error that the program would get without the toggle
+                return make(optimizer, *args, **kwargs)
             arguments = list(bound.arguments.values())[:2] if len(bound.arguments) > 1 else None
             if arguments is None:
                 return make(optimizer, *args, **kwargs)
-            keywords = {name: value for name, value in bound.arguments.items() if name not in ("self", "params")}
+            keywords = {
+                name: value
+                for name, value in bound.arguments.items()
+                if name not in ("self", "params")
+            }
             self.each("optimizer_arguments", kind, keywords)
             self.calls.making += 1
             try:
@@ -199,7 +234,10 @@ class Session:
             for owner in (utils, utils.clip_grad):
                 if hasattr(owner, name):
                     setattr(owner, name, seen(getattr(owner, name), "clips"))
-        for owner in {getattr(self.torch.amp, "GradScaler", None), self.torch.cuda.amp.GradScaler} - {None}:
+        for owner in {
+            getattr(self.torch.amp, "GradScaler", None),
+            self.torch.cuda.amp.GradScaler,
+        } - {None}:
             if "step" in owner.__dict__:
                 owner.step = seen(owner.step, "scales")
 

@@ -4,6 +4,7 @@ listed.
 
     python3 table.py ROOT        prints all errors; exit status 1 if there are any
 """
+
 import json
 import pathlib
 import re
@@ -19,7 +20,9 @@ BEYOND = {"clipping", "saving", "resuming", "generation", "inference"}
 def tests_of(root):
     found = set()
     for file in (root / "tests").rglob("*.cpp"):
-        for suite, name in re.findall(r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", file.read_text(encoding="utf-8"), re.M):
+        for suite, name in re.findall(
+            r"^TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)", file.read_text(encoding="utf-8"), re.M
+        ):
             found.add("%s.%s" % (suite, name))
     return found
 
@@ -27,7 +30,13 @@ def tests_of(root):
 def wrong(root):
     catalogue = json.loads((root / "resources/catalogue.json").read_text(encoding="utf-8"))
     keys = {s["key"]: t["id"] for t in catalogue["techniques"] for s in t.get("settings", [])}
-    formulas = set(re.findall(r'^    \{"([a-z0-9-]+)",', (root / "profiler/estimate/formulas.cpp").read_text(encoding="utf-8"), re.M))
+    formulas = set(
+        re.findall(
+            r'^    \{"([a-z0-9-]+)",',
+            (root / "profiler/estimate/formulas.cpp").read_text(encoding="utf-8"),
+            re.M,
+        )
+    )
     tests, ids, told = tests_of(root), [], set()
     text = (root / "trainer/techniques/proofs.md").read_text(encoding="utf-8")
     for line in text.splitlines():
