@@ -332,11 +332,12 @@ def faults(root):
 
 
 ABOUT_FUZZ = """\
-Each reader of foreign data is a target of libFuzzer, built with AddressSanitizer and UBSan
-([tests/fuzz](../../tests/fuzz/targets.h)). A finding is a crash, a sanitizer's report, an input
-that takes more than 20 s or 2 GiB, or a violated check of the target. CI runs all targets for two
-minutes in total; these figures are from a longer run by hand. The corpus in the repository is a
-part of the inputs that were found; edges are those of the whole program."""
+Each reader of foreign data is a target of libFuzzer ([tests/fuzz](../../tests/fuzz/targets.h)),
+built with {}. A finding is a crash, a sanitizer's report, an input that takes
+more than 20 s or 2 GiB, or a violated check of the target. CI runs all targets for two minutes in
+total; these figures are from a longer run by hand. The corpus in the repository is a part of the
+inputs that were found; edges are those of the whole program."""
+FUZZED_WITH = {"address": "AddressSanitizer", "undefined": "UBSan"}
 
 
 def fuzz(root):
@@ -344,12 +345,13 @@ def fuzz(root):
     figures = read(root / DATA / "fuzz.json")
     if not figures:
         command = f"python3 tests/fuzz/results.py build/fuzz-quick {DATA}/fuzz.json"
-        return page(title, ABOUT_FUZZ, missing(command))
+        return page(title, ABOUT_FUZZ.format(FUZZED_WITH["address"]), missing(command))
     counts = ("seconds", "executions", "edges", "corpus", "findings")
     total = {key: sum(row[key] for row in figures.values()) for key in counts}
+    built = set.intersection(*(set(row["sanitizers"]) for row in figures.values()))
     return page(
         title,
-        ABOUT_FUZZ,
+        ABOUT_FUZZ.format(" and ".join(FUZZED_WITH[name] for name in sorted(built))),
         f"{len(figures)} targets, {total['seconds']:,} s, {total['executions']:,} executions, "
         f"{total['findings']} findings. Commit {commits(figures)}.",
         table(

@@ -49,6 +49,9 @@ def main():
         ["git", "-C", ROOT, "describe", "--always", "--dirty", "--exclude=*"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+    sanitizers = re.search(r"^VRAMSCOPE_SANITIZE:\w+=(.*)$", cache, re.MULTILINE)[1].split(",")
+    named = [name for name in ("address", "undefined") if name in sanitizers]
     targets, bad = {}, 0
     for target in listed.stdout.split():
         name = target.removeprefix("fuzz_")
@@ -59,7 +62,8 @@ def main():
             continue
         leftovers = [path for path in build.glob(f"{name}-*") if path.is_file()]
         text = log.read_text(encoding="utf-8", errors="replace")
-        row = {**figures(text, leftovers), "commit": commit.stdout.strip() or "unknown"}
+        row = {**figures(text, leftovers), "sanitizers": named}
+        row["commit"] = commit.stdout.strip() or "unknown"
         bad += row["findings"] > 0
         print(f"{name}: {row['executions']} executions, {row['findings']} findings")
         targets[name] = row
