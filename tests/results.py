@@ -24,6 +24,7 @@ import argparse
 import importlib.util
 import json
 import pathlib
+import re
 import statistics
 import sys
 
@@ -366,14 +367,20 @@ Public fine-tuning programs, unmodified, planned on an H100: the peak that each 
 the peak of the program with the same change written by hand
 ([programs.json](../../tests/emulated/public/programs.json) lists the programs, their arguments and
 the changes). Figures are bytes. Models are public configurations without weights, and data are made
-up. Searches of `fit` were timed on two cores with little other work."""
+up. A toggle with several processes is compared with the unchanged program in as many processes.
+Searches of `fit` were timed on two cores with little other work."""
+
+
+def error(lines):
+    """Returns the program's error without the number of the process in which it occurred first."""
+    return re.sub(r"^rank \d+: ", "", " ".join(lines).rpartition("status 1: ")[2])
 
 
 def effect(row, one):
     """Returns in words what a toggle did, or "" if the figures in the table are enough."""
     if one.get("said"):
-        fails = "fails, by hand, too: " if one["said"] == one.get("by_hand_said") else "fails: "
-        return fails + " ".join(one["said"]).rpartition("status 1: ")[2]
+        said, by_hand = (error(one.get(key, [])) for key in ("said", "by_hand_said"))
+        return ("fails, by hand, too: " if said == by_hand else "fails: ") + said
     if one["why"] or "saves" not in one:
         return one["why"]
     return "had no effect" if abs(one["saves"]) * 1000 <= row["peak"] else ""
@@ -399,7 +406,10 @@ def programs(root):
             by_hand = "" if hand is None else "equal" if hand == one["peak"] else f"{hand:,}"
             if one.get("said"):
                 peak = saves = ""
-            rows.append(("", one["toggle"], peak, saves, by_hand, effect(row, one)))
+            what = one["toggle"].replace("+", " + ")
+            if one.get("ranks"):
+                what += f", {one['ranks']} processes"
+            rows.append(("", what, peak, saves, by_hand, effect(row, one)))
     columns = ("program", "toggle", "peak", "saves", "by hand", "")
     for name, row in figures.items():
         fit = row.get("fit") or {}

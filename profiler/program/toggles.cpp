@@ -72,6 +72,9 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("the program already sets activation_memory_budget={}"),
     TEXT_MARK("the program removes {} afterwards"),
     TEXT_MARK("peft has no default layers for {}; use lora"),
+    TEXT_MARK("liger-kernel has no kernels for {}"),
+    TEXT_MARK("{} chooses the samples of a batch itself"),
+    TEXT_MARK("the data set has no column {}, whose lengths Trainer compares"),
 };
 
 std::string TextAt(const json& object, const char* key) {

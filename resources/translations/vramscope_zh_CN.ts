@@ -9389,10 +9389,6 @@ first difference: event {} at {}
         <translation>模型预设的名称</translation>
     </message>
     <message>
-        <source>no model is called in evaluation mode with gradients enabled</source>
-        <translation>没有在评估模式下启用梯度调用的模型</translation>
-    </message>
-    <message>
         <source>others</source>
         <translation>其他</translation>
     </message>
@@ -9631,14 +9627,6 @@ first difference: event {} at {}
     <message>
         <source>TrainingArguments already has optim=&quot;{}&quot;</source>
         <translation>TrainingArguments 已有 optim=&quot;{}&quot;</translation>
-    </message>
-    <message>
-        <source>TrainingArguments and Accelerator</source>
-        <translation>TrainingArguments 和 Accelerator</translation>
-    </message>
-    <message>
-        <source>TrainingArguments, Accelerator, and models with 32-bit weights that are called outside autocast</source>
-        <translation>TrainingArguments、Accelerator，以及权重为 32 位且在 autocast 之外调用的模型</translation>
     </message>
     <message>
         <source>TrainingArguments, and Adam, AdamW, NAdam and RAdam of torch.optim</source>
@@ -12649,10 +12637,6 @@ replayed with {}{}{}
     <message>
         <source>The batch of a step is split into more, smaller micro-batches. Activations need less memory, but the GPU gets less work at once</source>
         <translation>每步的批次分成更多更小的微批次。激活值占用的显存更少，但 GPU 单次的计算量也更小</translation>
-    </message>
-    <message>
-        <source>TrainingArguments, models with a method that enables checkpointing, and models with a list of blocks of the same class</source>
-        <translation>TrainingArguments、带有启用检查点的方法的模型，以及含有同类模块列表的模型</translation>
     </message>
     <message>
         <source>a memory timeline cannot be opened in part; open the whole file</source>
@@ -17287,10 +17271,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>TrainingArguments 已设置 torch_compile=True</translation>
     </message>
     <message>
-        <source>TrainingArguments, and models with a list of blocks of the same class</source>
-        <translation>TrainingArguments，以及含有同类块列表的模型</translation>
-    </message>
-    <message>
         <source>a field is missing; name one of these fields: {}</source>
         <translation>缺少一个字段；请指定其中之一：{}</translation>
     </message>
@@ -18373,6 +18353,50 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>{}. To use the preset of this name, give --preset {}</source>
         <translation>{}。若要使用同名的预设，请使用 --preset {}</translation>
+    </message>
+    <message>
+        <source>PyTorch compiled nothing</source>
+        <translation>PyTorch 没有编译任何内容</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, Accelerator, Lightning&apos;s Trainer, and models with 32-bit weights that are called outside autocast</source>
+        <translation>TrainingArguments、Accelerator、Lightning 的 Trainer，以及在 autocast 之外调用的 32 位权重模型</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, Accelerator, and Lightning&apos;s Trainer</source>
+        <translation>TrainingArguments、Accelerator 和 Lightning 的 Trainer</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, torchtune&apos;s recipes, and models with a list of blocks of the same class</source>
+        <translation>TrainingArguments、torchtune 的 recipe，以及含有同类模块列表的模型</translation>
+    </message>
+    <message>
+        <source>TrainingArguments, torchtune&apos;s recipes, models with a method that enables checkpointing, and models with a list of blocks of the same class</source>
+        <translation>TrainingArguments、torchtune 的 recipe、具有启用检查点方法的模型，以及含有同类模块列表的模型</translation>
+    </message>
+    <message>
+        <source>in the planned steps, no model is called in evaluation mode with gradients enabled</source>
+        <translation>在规划的步骤中，没有模型在评估模式下启用梯度被调用</translation>
+    </message>
+    <message>
+        <source>liger-kernel has no kernels for {}</source>
+        <translation>liger-kernel 没有适用于 {} 的内核</translation>
+    </message>
+    <message>
+        <source>the data set has no column {}, whose lengths Trainer compares</source>
+        <translation>数据集没有列 {}，而 Trainer 要比较该列的长度</translation>
+    </message>
+    <message>
+        <source>the data set is a stream, which cannot be sorted by length</source>
+        <translation>数据集是流式的，无法按长度排序</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer, and torchtune&apos;s recipes</source>
+        <translation>transformers 的 Trainer 和 torchtune 的 recipe</translation>
+    </message>
+    <message>
+        <source>{} chooses the samples of a batch itself</source>
+        <translation>{} 自行选择每个批次的样本</translation>
     </message>
 </context>
 <context>

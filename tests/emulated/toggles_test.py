@@ -214,7 +214,7 @@ class PlainLoop(Toggles):
 
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_compiled_blocks(self):
-        self.same(PLAIN, "compile")
+        self.same(PLAIN, "compile", "--evaluate-first")
         budget = self.plan(PLAIN, options=("--toggle", "compile", "--toggle", "activation-budget"))
         by_hand = self.plan(PLAIN, "--hand", "activation-budget")
         self.assertEqual(budget["peak"], by_hand["peak"])
@@ -249,6 +249,25 @@ class PlainLoop(Toggles):
         path, _, number = report["change"][0]["where"].rpartition(":")
         self.assertTrue(path.endswith(PLAIN))
         self.assertIn("torch.optim.AdamW(", lines[int(number) - 1])
+
+    def test_lines_with_the_names_of_the_program(self):
+        """The lines are correct Python where the model and the optimizer are created, also if the
+        blocks are in several lists."""
+        report = self.same(PLAIN, "checkpointing", "--halves")
+        loop, call = [change["text"] for change in report["change"]]
+        self.assertEqual(
+            loop.partition("  #")[0], "for block in [*model.halves[0], *model.halves[1]]:"
+        )
+        compile("%s\n%s" % (loop, call), "change", "exec")
+        with open(os.path.join(HERE, "programs", PLAIN)) as file:
+            lines = file.read().splitlines()
+        for toggle in ("checkpointing", "bf16", "step-in-backward"):
+            with self.subTest(toggle):
+                (report,) = self.plan(PLAIN, options=("--toggle", toggle))["toggles"]
+                self.assertIn(
+                    "torch.optim.AdamW(",
+                    lines[int(report["change"][0]["where"].rpartition(":")[2]) - 1],
+                )
 
     def test_what_the_program_does_undoes_it(self):
         self.assertIn(
@@ -731,6 +750,94 @@ class Warm(Toggles):
         self.assertIn("another GPU", other["program"]["cold"])
 
 
+class OtherLibraries(Toggles):
+    """Tests toggles that set arguments of libraries that are not installed: a package with the same
+    modules replaces each."""
+
+    LOOP = (
+        "model = torch.nn.Linear(64, 64).cuda()\noptimizer = torch.optim.SGD(model.parameters())\n"
+        "model(torch.ones(%s, 64, device='cuda')).sum().backward()\noptimizer.step()\n"
+    )
+
+    def package(self, module, code):
+        """Writes a package with this module. Returns the environment with which a program finds
+        it."""
+        folder, *names = self.folder, *module.split(".")
+        for name in names[:-1]:
+            folder = os.path.join(folder, name)
+            os.makedirs(folder)
+            open(os.path.join(folder, "__init__.py"), "w").close()
+        with open(os.path.join(folder, names[-1] + ".py"), "w") as file:
+            file.write(code)
+        return {
+            "PYTHONPATH": os.pathsep.join(
+                filter(None, (self.folder, ENVIRONMENT.get("PYTHONPATH")))
+            )
+        }
+
+    def report(self, code, toggle, status=DONE, **environment):
+        path = self.path("program.py")
+        with open(path, "w") as file:
+            file.write(code)
+        (report,) = self.plan((path,), options=("--toggle", toggle), status=status, **environment)[
+            "toggles"
+        ]
+        return report
+
+    def test_precision_of_lightning(self):
+        environment = self.package(
+            "lightning.pytorch.trainer.trainer",
+            "class Trainer:\n    def __init__(self, precision=None):\n"
+            "        self.precision = precision\n",
+        )
+        code = (
+            "import torch\nfrom lightning.pytorch.trainer.trainer import Trainer\ntrainer = "
+            "Trainer(%s)\n"
+            "assert trainer.precision == 'bf16-mixed'\n" + self.LOOP % 8
+        )
+        report = self.report(code % "", "bf16", **environment)
+        self.assertEqual(
+            [(one["text"], one["where"].rpartition(":")[2]) for one in report["change"]],
+            [('Trainer(..., precision="bf16-mixed")', "3")],
+        )
+        self.assertEqual(
+            self.report(code % "precision='bf16-mixed'", "bf16", **environment)["state"],
+            "already on",
+        )
+
+    def test_settings_of_a_recipe_of_torchtune(self):
+        settings = {
+            "batch_size": 4,
+            "gradient_accumulation_steps": 2,
+            "compile": False,
+            "enable_activation_checkpointing": False,
+        }
+        environment = self.package(
+            "torchtune.config._parse", "def _merge_yaml_and_cli_args():\n    return %r\n" % settings
+        )
+        for toggle, changed in (
+            ("micro-batch=1", {"batch_size": 1, "gradient_accumulation_steps": 8}),
+            ("checkpointing", {"enable_activation_checkpointing": True}),
+            ("compile", {"compile": True}),
+        ):
+            if toggle == "compile" and not has("triton"):
+                continue
+            with self.subTest(toggle):
+                code = (
+                    "import torch\nfrom torchtune.config import _parse\nsettings = "
+                    "_parse._merge_yaml_and_cli_args()\n"
+                    "assert settings == %r, settings\n" % {**settings, **changed}
+                ) + self.LOOP % "settings['batch_size']"
+                # this recipe ignores the setting, so the toggle says that nothing was compiled
+                compiles = toggle == "compile"
+                report = self.report(code, toggle, status=NO if compiles else DONE, **environment)
+                words = " ".join("%s=%s" % pair for pair in changed.items())
+                self.assertEqual(
+                    (report["state"], report["change"][0]["text"]),
+                    ("no effect" if compiles else "applied", words + "  # on the command line"),
+                )
+
+
 @unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no transformers")
 class TransformersTrainer(Toggles):
     def test_equal_to_the_change_by_hand(self):
@@ -790,12 +897,56 @@ class TransformersTrainer(Toggles):
     def test_batches_of_similar_lengths(self):
         self.same(TRAINER, "group-by-length")
 
-    def row(self, name, program, *arguments):
+    def test_batches_of_similar_lengths_need_a_sampler_of_trainer(self):
+        (report,) = self.plan(
+            TRAINER, "--own-sampler", options=("--toggle", "group-by-length"), status=NO
+        )["toggles"]
+        self.assertIn("OwnSampler chooses the samples", report["why"])
+
+    def test_kernels_that_liger_has(self):
+        """Reads the list of models in liger-kernel without importing it."""
+        package = os.path.join(self.folder, "liger_kernel")
+        os.makedirs(os.path.join(package, "transformers"))
+        for model, state in (("llama", "applies"), ("gemma", "does not apply")):
+            with open(os.path.join(package, "__init__.py"), "w") as file:
+                file.write("raise ImportError('must not be imported')\n")
+            with open(os.path.join(package, "transformers", "monkey_patch.py"), "w") as file:
+                file.write('MODEL_TYPE_TO_APPLY_LIGER_FN = {\n    "%s": apply,\n}\n' % model)
+            row = self.row(
+                "liger",
+                TRAINER,
+                PYTHONPATH=os.pathsep.join(
+                    filter(None, (self.folder, ENVIRONMENT.get("PYTHONPATH")))
+                ),
+            )
+            self.assertEqual((row["state"], "llama" in row["why"]), (state, state != "applies"))
+
+    def test_arguments_of_the_command_line(self):
+        self.assertEqual(
+            self.row("checkpointing", TRAINER)["change"][0]["text"],
+            "TrainingArguments(..., gradient_checkpointing=True, "
+            'gradient_checkpointing_kwargs={"use_reentrant": False})',
+        )
+        self.assertEqual(
+            self.row("checkpointing", TRAINER, "--parse")["change"][-1]["text"],
+            '--gradient_checkpointing True --gradient_checkpointing_kwargs \'{"use_reentrant": '
+            "false}'  # on the command line",
+        )
+
+    def test_a_model_that_is_not_trained(self):
+        for toggle in ("quantize", "lora"):
+            self.assertRegex(
+                self.row(toggle, TRAINER, "--pretrained", "--other")["why"],
+                "other than the one|is not installed",
+            )
+
+    def test_a_library_that_calls_compile_when_it_is_imported(self):
+        self.assertIn("does not use torch.compile", self.row("activation-budget", TRAINER)["why"])
+
+    def row(self, name, program, *arguments, **environment):
         """Returns the toggle's row of `toggles`."""
-        rows = json.loads(self.run_vramscope("toggles", "--json", *command(program, *arguments)))[
-            "toggles"
-        ]
-        return next(row for row in rows if row["name"] == name)
+        answer = self.plan(program, *arguments, options=("--all-toggles",), **environment)
+        return next(row for row in answer["toggles"] if row["name"] == name)
 
     def test_keys_and_values_are_kept_or_not(self):
         """An argument of the call overrides the model's configuration, so only the model's output

@@ -2,6 +2,7 @@
 filling 8 billion of them on the CPU would take minutes and all of the host's memory. Initialization
 on the GPU is unchanged, because its allocations count."""
 
+import contextlib
 import functools
 import glob
 import json
@@ -292,7 +293,15 @@ def _without_checkpoint(process, modeling):
             more["attn_implementation"] = kwargs["attn_implementation"]
         if kwargs.get("experts_implementation"):
             config._experts_implementation = kwargs["experts_implementation"]
-        model = cls._from_config(config, **more)
+        # from_pretrained() initializes no weights. DeepSpeed's ZeRO-3 has already divided them, so
+        # their rows do not exist.
+        zero3 = getattr(modeling, "is_deepspeed_zero3_enabled", lambda: False)() and hasattr(
+            modeling, "no_init_weights"
+        )
+        with modeling.no_init_weights() if zero3 else contextlib.nullcontext():
+            model = cls._from_config(config, **more)
+        if zero3:
+            model.tie_weights()
         model.eval()
         # a trainer creates another model from that name
         model.name_or_path = model.config._name_or_path = folder

@@ -25,15 +25,22 @@ class Block(nn.Module):
 
 
 class Model(nn.Module):
-    def __init__(self, width=256, layers=4, words=8192):
+    def __init__(self, width=256, layers=4, words=8192, halves=False):
         super().__init__()
         self.embed = nn.Embedding(words, width)
-        self.blocks = nn.ModuleList(Block(width) for _ in range(layers))
+        blocks = [Block(width) for _ in range(layers)]
+        if halves:
+            self.halves = nn.ModuleList([nn.ModuleList(blocks[:2]), nn.Sequential(*blocks[2:])])
+        else:
+            self.blocks = nn.ModuleList(blocks)
         self.head = nn.Linear(width, words)
+
+    def all_blocks(self):
+        return [*self.halves[0], *self.halves[1]] if hasattr(self, "halves") else self.blocks
 
     def forward(self, ids):
         x = self.embed(ids)
-        for block in self.blocks:
+        for block in self.all_blocks():
             x = block(x)
         return self.head(x)
 
@@ -43,14 +50,14 @@ def by_hand(name, model):
     if name == "bf16":
         model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)
     if name in ("checkpointing", "checkpointing=reentrant"):
-        for block in model.blocks:
+        for block in model.all_blocks():
             block.forward = functools.partial(torch.utils.checkpoint.checkpoint, block.forward, use_reentrant=name.endswith("=reentrant"))
     if name in ("compile", "activation-budget"):
         if name == "activation-budget":
             from torch._functorch import config
 
             config.activation_memory_budget = 0.5
-        for block in model.blocks:
+        for block in model.all_blocks():
             block.compile()
 
 
@@ -59,10 +66,12 @@ def main():
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--hand", default="")
     parser.add_argument("--clip", action="store_true")
+    parser.add_argument("--evaluate-first", action="store_true")
+    parser.add_argument("--halves", action="store_true", help="the blocks are in two lists")
     parser.add_argument("--zero", action="store_true", help="zero_grad(set_to_none=False)")
     arguments = parser.parse_args()
     hand = arguments.hand
-    model = Model().cuda()
+    model = Model(halves=arguments.halves).cuda()
     by_hand(hand, model)
     settings = {"optimizer-impl=fused": {"fused": True, "foreach": False}, "optimizer-impl=for-loop": {"fused": False, "foreach": False},
                 "optimizer-impl=foreach": {"fused": False, "foreach": True}}.get(hand, {})
@@ -88,6 +97,10 @@ def main():
         torch.backends.cuda.enable_mem_efficient_sdp(wanted == "efficient")
         torch.backends.cuda.enable_cudnn_sdp(wanted == "cudnn")
         torch.backends.cuda.enable_math_sdp(wanted == "math")
+    if arguments.evaluate_first:
+        with torch.no_grad():
+            model.eval()(torch.randint(0, 8192, (2 * arguments.batch, 256), device="cuda"))
+        model.train()
     for iteration in range(3):
         ids = torch.randint(0, 8192, (arguments.batch, 256), device="cuda")
         if hand == "offload":

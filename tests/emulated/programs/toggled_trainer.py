@@ -3,7 +3,7 @@ import argparse
 import tempfile
 
 import torch
-from transformers import AutoModelForCausalLM, BitsAndBytesConfig, LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig, HfArgumentParser, LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
 
 
 class Sentences(torch.utils.data.Dataset):
@@ -15,6 +15,11 @@ class Sentences(torch.utils.data.Dataset):
             raise IndexError(index)  # ends a loop over the sentences
         ids = torch.full((256,), index)
         return {"input_ids": ids, "labels": ids.clone(), "attention_mask": torch.ones_like(ids)}
+
+
+class OwnSampler(Trainer):
+    def _get_train_sampler(self, *args):
+        return torch.utils.data.RandomSampler(self.train_dataset)
 
 
 ARGUMENTS = {
@@ -43,6 +48,9 @@ def main():
     parser.add_argument("--hand", default="", help="a toggle, or several with commas between them")
     parser.add_argument("--undo", default="", help="NAME=VALUE of TrainingArguments that is set behind them")
     parser.add_argument("--pretrained", action="store_true", help="load the model with from_pretrained")
+    parser.add_argument("--other", action="store_true", help="train a model other than the loaded one")
+    parser.add_argument("--own-sampler", action="store_true", help="a Trainer that chooses the samples itself")
+    parser.add_argument("--parse", action="store_true", help="create TrainingArguments from a command line")
     options = parser.parse_args()
     hands = options.hand.split(",")
     config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4)
@@ -72,10 +80,14 @@ def main():
     for hand in hands:
         arguments.update(ARGUMENTS.get(hand, {}))
     arguments = TrainingArguments(output_dir="out", max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="no", report_to=[], **arguments)
+    if options.parse:
+        arguments, = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses("--output_dir out --max_steps 2 --report_to none".split())
+    if options.other:
+        model = LlamaForCausalLM(config)
     if options.undo:
         name, value = options.undo.split("=")
         setattr(arguments, name, {"False": False, "None": None}.get(value, value))
-    Trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8))).train()
+    (OwnSampler if options.own_sampler else Trainer)(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8))).train()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,11 @@ their versions). SOURCES contains a folder for each repository, at the commit in
 after every program, and programs with results are not planned again. `--most 2` plans at most two
 toggles of each program for which a change by hand exists. `--toggles a,b` plans only these toggles,
 and `--fit` only runs the search, for `--patience` seconds at most; both add to the existing
-results. tests/results.py writes docs/results/programs.md from the results."""
+results. In `--toggles`, `a` means every value that the program proposes, `a=v` means this value
+even if it is not proposed, and `a+b` means both toggles in one plan. With `--ranks 2`, the program
+is planned as two processes, and its peak without toggles is stored in each row. A plan that takes
+longer than `--limit` seconds is ended, and its row says so. tests/results.py writes
+docs/results/programs.md from the results."""
 
 import argparse
 import json
@@ -29,8 +33,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 DEVICE = "h100-sxm"
 # planned only if --toggles names them: they rarely change the allocated peak
 NOT_TRIED = ("max-split-size", "gc-threshold")
-# torch reads these when it is imported, before a plan's fork starts
-BEFORE_TORCH = ("expandable-segments", "max-split-size", "gc-threshold")
+TOO_LONG = "too long"  # the status of a plan that reached the time limit
+# These are planned in a new process. torch reads the first three when it is imported, before a
+# plan's fork starts. A compiled
+# program has a slightly different peak in a fork.
+FROM_SCRATCH = ("expandable-segments", "max-split-size", "gc-threshold", "compile")
 
 
 class Runner:
@@ -65,36 +72,50 @@ class Runner:
         }
 
     def command(self, script=None, more=""):
-        arguments = self.fill(self.program["arguments"]).split() + more.split()
+        more = more if isinstance(more, list) else more.split()
+        arguments = self.fill(self.program["arguments"]).split() + more
         return ["--", sys.executable, script or self.fill(self.program["script"]), *arguments]
 
     def vramscope_says(self, *words, environment=None, timeout=1800):
         begun = time.monotonic()
-        done = subprocess.run(
+        process = subprocess.Popen(
             [self.vramscope, *words],
             cwd=self.folder,
             env={**self.environment, **(environment or {})},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=timeout,
         )
         try:
-            answer = json.loads(done.stdout)
+            out, said = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.terminate()  # vramscope ends the program
+            process.communicate()
+            return {
+                "status": TOO_LONG,
+                "took": time.monotonic() - begun,
+                "said": "the plan takes longer than %d s" % timeout,
+            }
+        try:
+            answer = json.loads(out)
         except ValueError:
             answer = {}
         answer["status"], answer["took"], answer["said"] = (
-            done.returncode,
+            process.returncode,
             time.monotonic() - begun,
-            done.stderr,
+            said,
         )
         return answer
 
     def plan(self, *words, **more):
-        return self.vramscope_says("plan", "--json", "--device", DEVICE, *words, **more)
+        ranks = ["--ranks", str(self.options.ranks)] if self.options.ranks else []
+        return self.vramscope_says(
+            "plan", "--json", "--device", DEVICE, *ranks, *words, timeout=self.options.limit, **more
+        )
 
     # --- the change written by hand ---
 
-    def by_hand(self, change, keep, socket):
+    def by_hand(self, change, keep, warm):
         """Plans the program after applying the change of a toggle to its source."""
         script, source = None, pathlib.Path(self.fill(self.program["script"]))
         folder = keep / "by-hand"
@@ -117,20 +138,38 @@ class Runner:
                     compile(text.replace(old, new), path, "exec")
                 assert found, (self.program["name"], old)
             script = os.fspath(folder / source.name)
-        warm = ["--warm", os.fspath(socket)] if "environment" not in change else []
         return self.plan(
             *warm,
             *self.command(script, change.get("arguments", "")),
             environment=change.get("environment"),
         )
 
-    def change_of(self, toggle):
-        """Returns the change that programs.json lists for the toggle, or None."""
+    def change_of(self, name):
+        """Returns the change that programs.json lists for the toggle or for toggles joined by "+",
+        or None."""
+        changes = [self.change_of_one(toggle) for toggle in name.split("+")]
+        if None in changes:
+            return None
+        joined = {}
+        for change in changes:
+            for key, value in change.items():
+                value = value.split() if key == "arguments" and isinstance(value, str) else value
+                joined[key] = (
+                    {**joined.get(key, {}), **value}
+                    if isinstance(value, dict)
+                    else joined.get(key, []) + value
+                )
+        return joined
+
+    def change_of_one(self, toggle):
         program, tables = self.program, self.declared["hand"]
         if toggle in program.get("hand", {}):
             return program["hand"][toggle]
         if toggle in tables["environment"]:
             return {"environment": tables["environment"][toggle]}
+        if toggle in tables["code"]:
+            anchor = program.get("main", 'if __name__ == "__main__":\n')
+            return {"replace": [[anchor, "%s\n%s" % (tables["code"][toggle], anchor)]]}
         if "anchor" in program and toggle in tables["keywords"]:
             return {
                 "replace": [
@@ -166,6 +205,7 @@ class Runner:
             print(program["name"], start["said"], file=sys.stderr, flush=True)
             return before or {"problem": start["said"].strip().splitlines()[-1:]}
         peak = start["peak"]["allocated"]
+        base = {"ranks": self.options.ranks, "unchanged": peak} if self.options.ranks else {}
         row = {
             "source": program["source"],
             "model": (start.get("model") or {}),
@@ -182,12 +222,14 @@ class Runner:
             for one in explained.get("findings", [])
         ]
         socket = keep / "server" / "socket"
+        ranks = ["--ranks", str(self.options.ranks)] if self.options.ranks else []
         server = subprocess.Popen(
             [
                 self.vramscope,
                 "plan",
                 "--device",
                 DEVICE,
+                *ranks,
                 "--keep",
                 os.fspath(keep / "server"),
                 "--serve",
@@ -208,38 +250,60 @@ class Runner:
                 if one["state"] != "applies":
                     row["does_not_apply"][one["name"]] = one["why"]
             for name in self.toggles_of(start["toggles"]):
-                row["toggles"].append(self.toggle(name, peak, socket, keep))
+                row["toggles"].append({**self.toggle(name, peak, socket, keep), **base})
                 print(program["name"], row["toggles"][-1], file=sys.stderr, flush=True)
         finally:
             server.send_signal(signal.SIGTERM)
             server.wait()
         if self.options.toggles and before:
-            row["toggles"] = [
-                one
-                for one in before["toggles"]
-                if one["toggle"].split("=")[0] not in self.options.toggles
-            ] + row["toggles"]
-            row["fit"] = before.get("fit")
+            kept = [one for one in before["toggles"] if not self.replaced(one, row["toggles"])]
+            # Figures of several processes only go into the rows of toggles.
+            row = {
+                **(before if base else row),
+                "toggles": kept + row["toggles"],
+                "fit": before.get("fit"),
+            }
         elif program.get("fit") and not self.options.most:
             row["fit"] = self.fit(program["fit"])
         shutil.rmtree(keep)
         return row
 
+    def replaced(self, one, rows):
+        """Returns whether a row of an earlier run is planned again: with the same number of
+        processes, the same toggle, or any value of a toggle that --toggles names without a
+        value."""
+        name, ranks = one["toggle"], self.options.ranks
+        if one.get("ranks") != ranks:
+            return False
+        return (
+            name in [row["toggle"] for row in rows]
+            or "+" not in name
+            and name.split("=")[0] in self.options.toggles
+        )
+
     def toggles_of(self, reports):
-        names = []
+        names, asked = [], self.options.toggles or []
         for one in reports:
-            if (
-                one["state"] != "applies"
-                or one["name"] in NOT_TRIED
-                and one["name"] not in (self.options.toggles or [])
-            ):
+            if one["state"] != "applies" or one["name"] in NOT_TRIED and one["name"] not in asked:
                 continue
             for value in (
-                one["proposals"][-1:] if one["name"] == "micro-batch" else one["proposals"]
+                one["proposals"][-1:]
+                if one["name"] == "micro-batch" and one["name"] not in asked
+                else one["proposals"]
             ):
                 names.append(one["name"] if value is None else "%s=%s" % (one["name"], value))
-        if self.options.toggles:
-            names = [name for name in names if name.split("=")[0] in self.options.toggles]
+        if asked:
+            silent = {
+                one["name"] for one in reports if one["state"] == "applies" and not one["proposals"]
+            }
+            names = [name for name in names if name.split("=")[0] in asked]
+            names += [
+                name
+                for name in asked
+                if (name in silent or "=" in name or "+" in name)
+                and name not in names
+                and self.change_of(name) is not None
+            ]
         if self.options.most:
             names = [name for name in names if self.change_of(name) is not None][
                 : self.options.most
@@ -247,14 +311,16 @@ class Runner:
         return names
 
     def toggle(self, name, peak, socket, keep):
-        imported = name.split("=")[0] not in BEFORE_TORCH
-        plan = self.plan(
-            "--toggle", name, *(["--warm", os.fspath(socket)] if imported else []), *self.command()
-        )
-        report = (plan.get("toggles") or [{}])[0]
+        scratch = any(one.split("=")[0] in FROM_SCRATCH for one in name.split("+"))
+        warm = [] if scratch else ["--warm", os.fspath(socket)]
+        chosen = [word for one in name.split("+") for word in ("--toggle", one)]
+        plan = self.plan(*chosen, *warm, *self.command())
+        reports = plan.get("toggles") or [{}]
+        # Of several toggles, the row reports the first that was not applied.
+        report = next((one for one in reports if one.get("state") != "applied"), reports[0])
         row = {
             "toggle": name,
-            "state": report.get("state", "the plan ended with status %d" % plan["status"]),
+            "state": report.get("state", "the plan ended with status %s" % plan["status"]),
             "seconds": round(plan["took"], 1),
             "why": report.get("overridden", "") or report.get("why", ""),
         }
@@ -270,7 +336,7 @@ class Runner:
             row["cold"] = plan["program"]["cold"]
         change = self.change_of(name)
         if change is not None and "peak" in row:
-            hand = self.by_hand(change, keep, socket)
+            hand = self.by_hand(change, keep, warm)
             row["by_hand"] = (
                 hand["peak"]["allocated"] if "peak" in hand and hand["status"] == 0 else None
             )
@@ -320,6 +386,16 @@ def main():
     parser.add_argument("--only", action="append")
     parser.add_argument("--most", type=int)
     parser.add_argument("--toggles", type=lambda text: text.split(","))
+    parser.add_argument(
+        "--ranks", type=int, metavar="N", help="plan N processes; only with --toggles"
+    )
+    parser.add_argument(
+        "--limit",
+        type=int,
+        default=1800,
+        metavar="SECONDS",
+        help="time limit of a plan; default: %(default)s",
+    )
     parser.add_argument("--fit", action="store_true")
     parser.add_argument(
         "--patience",
@@ -329,6 +405,8 @@ def main():
         help="time limit of a search; default: that of fit",
     )
     options = parser.parse_args()
+    if options.ranks and not options.toggles:
+        parser.error("--ranks needs --toggles")
     runner = Runner(options)
     results = (
         json.loads(options.results.read_text(encoding="utf-8"))

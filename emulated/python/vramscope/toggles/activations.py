@@ -6,6 +6,7 @@ import weakref
 
 from vramscope import imports
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
+from vramscope.toggles.session import on_command_line
 
 
 def _trains(torch, module):
@@ -22,14 +23,15 @@ class Checkpointing(Toggle):
     values, default, tries = ("non-reentrant", "reentrant"), "non-reentrant", ("non-reentrant",)
     reduces = {"Activation": 0.8, "Autograd detail": 0.2}
     applies_to = (
-        "TrainingArguments, models with a method that enables checkpointing, and "
-        "models with a list of blocks of the same class"
+        "TrainingArguments, torchtune's recipes, models with a method that enables "
+        "checkpointing, and models with a list of blocks of the same class"
     )
 
     def install(self):
         self.seen = weakref.WeakSet()
         self.programs_own = 0  # calls of checkpoint() by the program
         self.ours = 0  # calls of blocks that this toggle checkpoints
+        self.by_recipe = False  # the program is a recipe of torchtune that can checkpoint its model
         self.expected = False  # the next call of checkpoint() is the toggle's
         imports.after(self.session.process, "torch.utils.checkpoint", self.watch)
 
@@ -59,8 +61,10 @@ class Checkpointing(Toggle):
         if arguments.gradient_checkpointing:
             self.already("TrainingArguments already has gradient_checkpointing=True")
         elif self.reach(
-            "TrainingArguments(..., gradient_checkpointing=True, gradient_checkpointing_kwargs=%s)"
-            % str(self.settings).replace("'", '"')
+            self.session.arguments_text(
+                arguments,
+                {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": self.settings},
+            )
         ):
             self.before = arguments.gradient_checkpointing_kwargs
             arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = (
@@ -83,18 +87,29 @@ class Checkpointing(Toggle):
         elif self.reached and not arguments.gradient_checkpointing:
             self.override("the program sets gradient_checkpointing=False afterwards")
 
+    def recipe(self, settings):
+        name = "enable_activation_checkpointing"
+        if self.value == "reentrant" or not isinstance(settings.get(name), bool):
+            return
+        if settings[name]:
+            self.already("the program already uses checkpointing")
+        elif self.reach(on_command_line("%s=True" % name)):
+            settings[name] = True
+        self.by_recipe = True
+
     def before_call(self, module):
         if (
             self.session.trainer is not None
+            or self.by_recipe
             or not _trains(self.torch, module)
             or module in self.seen
         ):
             return
         self.seen.add(module)
-        for part in module.modules():
+        for name, part in module.named_modules():
             switch = self.switch_of(part)
             if switch is not None:
-                self.by_method(part, *switch)
+                self.by_method(part, *self.session.before_training(module, name), *switch)
                 return
         self.by_structure(module)
 
@@ -116,26 +131,32 @@ class Checkpointing(Toggle):
             return "set_grad_checkpointing", {}  # timm
         return None
 
-    def by_method(self, model, method, arguments):
+    def by_method(self, model, name, place, method, arguments):
         # grad_checkpointing: timm.
         if getattr(model, "is_gradient_checkpointing", False) or getattr(
             model, "grad_checkpointing", False
         ):
             self.already("model.%s() is already called" % method)
         elif self.reach(
-            "model.%s(%s)"
-            % (method, ", ".join("%s=%s" % pair for pair in arguments.items()).replace("'", '"'))
+            "%s.%s(%s)"
+            % (
+                name,
+                method,
+                ", ".join("%s=%s" % pair for pair in arguments.items()).replace("'", '"'),
+            ),
+            place=place,
         ):
             getattr(model, method)(**arguments)
 
     def by_structure(self, module):
-        name, blocks = repeated_blocks(module)
+        blocks, loop, place = loop_over_blocks(self.session, module)
         if not blocks:
             self.refuse("%s has no list of modules of the same class" % type(module).__name__)
         elif self.reach(
-            "for block in %s:" % (("model." + name) if name else "model"),
+            "%s  # import functools, torch.utils.checkpoint" % loop,
             "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, "
             "block.forward, use_reentrant=%s)" % self.settings["use_reentrant"],
+            place=place,
         ):
             for block in blocks:
                 block.forward = self.checkpointed(block.forward)
@@ -157,15 +178,17 @@ class Checkpointing(Toggle):
     def finish(self):
         # A block that the program itself checkpoints is called twice: in forward, and again in
         # backward.
+        if self.by_recipe and self.on:
+            return
         if self.programs_own and (not self.on or 0 < self.ours <= 2 * self.programs_own):
             self.withdraw("the program already uses checkpointing", already=True)
 
 
 def repeated_blocks(module):
-    """Finds the repeated blocks of a model: a list of two or more modules of the same class. Of
-    several lists, takes the one with the most parameters. Of nested lists, takes the outer one.
-    Returns the list's name and its blocks."""
-    best, most = ("", []), 0
+    """Finds the repeated blocks of a model: lists of two or more modules of the same class. Of
+    several classes, takes the one of the list with the most parameters. Of nested lists, takes the
+    outer one. Returns {name of a list: its blocks}."""
+    best, most, lists = None, 0, {}
     from torch import nn
 
     for name, part in module.named_modules():
@@ -174,10 +197,37 @@ def repeated_blocks(module):
         blocks = list(part)
         if len({type(block) for block in blocks}) != 1 or next(blocks[0].children(), None) is None:
             continue
+        lists[name] = blocks
         size = sum(parameter.numel() for parameter in part.parameters())
         if size > most:
-            best, most = (name, blocks), size
-    return best
+            best, most = type(blocks[0]), size
+    found = {}
+    for name, blocks in lists.items():  # the outer list comes first
+        if type(blocks[0]) is best and not any(name.startswith(outer + ".") for outer in found):
+            found[name] = blocks
+    return found
+
+
+def loop_over_blocks(session, module):
+    """Returns the repeated blocks of a model, the line that begins a loop over them, and the place
+    for this loop."""
+    lists = repeated_blocks(module)
+    named = [session.before_training(module, name) for name in lists]
+    blocks = list({id(block): block for several in lists.values() for block in several}.values())
+    if not blocks:
+        return [], "", ""
+    names, place = [name for name, _ in named], named[0][1]
+    kind = type(blocks[0])
+    if len(names) == 1:
+        loop = "for block in %s:" % names[0]
+    elif len(names) > 4 and sum(type(part) is kind for part in module.modules()) == len(blocks):
+        loop = 'for block in [part for part in %s.modules() if type(part).__name__ == "%s"]:' % (
+            session.before_training(module)[0],
+            kind.__name__,
+        )
+    else:
+        loop = "for block in [%s]:" % ", ".join("*" + name for name in names)
+    return blocks, loop, place
 
 
 @toggle
@@ -235,13 +285,13 @@ class NoUseCache(Toggle):
         self.candidate = False
         if not _trains(self.torch, module):
             return
-        part = next(
+        name, part = next(
             (
-                part
-                for part in module.modules()
+                (name, part)
+                for name, part in module.named_modules()
                 if hasattr(getattr(part, "config", None), "use_cache")
             ),
-            None,
+            ("", None),
         )
         if part is None:
             self.refuse("the model has no config.use_cache")
@@ -252,6 +302,7 @@ class NoUseCache(Toggle):
             self.candidate = part in self.seen
             if part not in self.seen:
                 self.seen.add(part)
+                self.expression = self.session.name_of(module, name)
                 part.register_forward_pre_hook(self.called, with_kwargs=True)
             if self.on:
                 part.config.use_cache = False
@@ -274,7 +325,7 @@ class NoUseCache(Toggle):
         elif kept and self.on:
             self.override("the model still keeps keys and values")
         elif kept or self.on:
-            self.reach("model.config.use_cache = False")
+            self.reach("%s.config.use_cache = False" % self.expression)
         else:
             self.already("the model keeps no keys and values in training")
 
@@ -321,7 +372,7 @@ class EvalNoGrad(Toggle):
             self.withdraw("the program trains in evaluation mode")
 
     def absent(self):
-        return "no model is called in evaluation mode with gradients enabled"
+        return "in the planned steps, no model is called in evaluation mode with gradients enabled"
 
 
 @toggle

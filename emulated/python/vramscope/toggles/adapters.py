@@ -39,7 +39,9 @@ class Lora(Toggle):
 
     def model_made(self, model, where):
         if getattr(model, "peft_config", None) is not None:
-            self.already("the program already uses adapters")
+            (self.already if self.is_same(model) else self.refuse)(
+                "the program already uses adapters"
+            )
         elif not hasattr(model, "config") or not hasattr(model, "save_pretrained"):
             self.refuse("the model is not from transformers")
         elif importlib.util.find_spec("peft") is None:
@@ -53,15 +55,25 @@ class Lora(Toggle):
                 **({"task_type": task} if task else {}),
             }
             words = ", ".join("%s=%r" % pair for pair in options.items()).replace("'", '"')
-            why = self.unsuitable(model)
+            why, trainer = self.unsuitable(model), self.session.loading_class()
             if why:
                 self.refuse(why)
-            elif self.reach("model = get_peft_model(model, LoraConfig(%s))" % words):
+            elif self.reach(
+                "%s(..., peft_config=peft.LoraConfig(%s))  # import peft" % (trainer, words)
+                if trainer
+                else "model = peft.get_peft_model(model, peft.LoraConfig(%s))  # import peft"
+                % words
+            ):
                 from peft import LoraConfig, get_peft_model
 
                 model = get_peft_model(model, LoraConfig(**options))
             self.made.add(model)
         return model
+
+    def is_same(self, model):
+        """Returns whether the program's own adapters are those of this toggle, apart from their
+        rank."""
+        return True
 
     def unsuitable(self, model):
         """Returns why the adapters cannot be added to a model of transformers, or ""."""
@@ -72,8 +84,18 @@ class Lora(Toggle):
             return
         parts = list(module.modules())
         self.trained.add(any(part in self.made for part in parts))
-        if not self.on and any(getattr(part, "peft_config", None) is not None for part in parts):
-            self.withdraw("the program already uses adapters", already=True)
+        owns = next(
+            (
+                part
+                for part in parts
+                if getattr(part, "peft_config", None) is not None and part not in self.made
+            ),
+            None,
+        )
+        if owns is not None and not self.on:
+            self.withdraw("the program already uses adapters", already=self.is_same(owns))
+        elif owns is not None and hasattr(owns, "get_base_model"):
+            self.override("the program already uses adapters")
 
     def finish(self):
         if self.reached and self.trained == {False}:
@@ -100,6 +122,9 @@ class LoraAttention(Lora):
     )
     options, excludes = {}, ("lora", "dora")
 
+    def is_same(self, model):
+        return False
+
     def unsuitable(self, model):
         from peft.utils import constants
 
@@ -124,6 +149,14 @@ class Dora(Lora):
         ("lora", "lora-attention"),
     )
 
+    def is_same(self, model):
+        settings = getattr(model, "peft_config", None)
+        return (
+            any(getattr(each, "use_dora", False) for each in settings.values())
+            if isinstance(settings, dict)
+            else False
+        )
+
 
 @toggle
 class Quantize(Toggle):
@@ -139,6 +172,7 @@ class Quantize(Toggle):
     def install(self):
         self.made = weakref.WeakSet()
         self.adapters = False  # a model of from_pretrained is trained with adapters
+        self.trained = False  # a model of from_pretrained is trained
 
     def loads_model(self, keywords, which):
         if not which.endswith(".from_pretrained"):
@@ -152,7 +186,8 @@ class Quantize(Toggle):
         elif importlib.util.find_spec("bitsandbytes") is None:
             self.refuse("the package bitsandbytes is not installed")
         elif self.reach(
-            "%s(..., quantization_config=BitsAndBytesConfig(%s))" % (which, self.words())
+            "%s(..., quantization_config=transformers.BitsAndBytesConfig(%s))  # import "
+            "transformers" % (which, self.words())
         ):
             import torch
             from transformers import BitsAndBytesConfig
@@ -184,12 +219,16 @@ class Quantize(Toggle):
     def before_call(self, module):
         if module.training and self.torch.is_grad_enabled() and not self.adapters:
             parts = list(module.modules())
-            self.adapters = any(part in self.made for part in parts) and any(
+            trained = any(part in self.made for part in parts)
+            self.trained = self.trained or trained
+            self.adapters = trained and any(
                 getattr(part, "peft_config", None) is not None for part in parts
             )
 
     def finish(self):
-        if self.reached and not self.on and not self.adapters:
+        if self.reached and not self.on and not self.trained:
+            self.withdraw("the program trains a model other than the one that transformers created")
+        elif self.reached and not self.on and not self.adapters:
             self.withdraw(
                 "the program trains all weights, but quantized weights cannot be trained; add "
                 "adapters first, for example with lora"

@@ -1,6 +1,7 @@
 """Toggles for settings of PyTorch's caching allocator in the environment, and for releasing its
 cache."""
 
+import linecache
 import os
 
 from vramscope.toggles.declaration import NOTHING, Toggle, toggle
@@ -129,6 +130,7 @@ class EmptyCache(Toggle):
     )
     values, default, slow, tries = "N", "1", True, ("1",)
     reduces = {"cached": 0.5}
+    line = where = ""
     applies_to = "TrainingArguments, and programs with at least N optimizer steps"
 
     def training_arguments(self, arguments):
@@ -139,7 +141,9 @@ class EmptyCache(Toggle):
             )
         elif arguments.torch_empty_cache_steps == int(self.value):
             self.already("torch_empty_cache_steps is already %s" % self.value)
-        elif self.reach("TrainingArguments(..., torch_empty_cache_steps=%s)" % self.value):
+        elif self.reach(
+            self.session.arguments_text(arguments, {"torch_empty_cache_steps": int(self.value)})
+        ):
             arguments.torch_empty_cache_steps = int(self.value)
 
     def trainer_begins(self, trainer, arguments):
@@ -152,10 +156,30 @@ class EmptyCache(Toggle):
     def stepped(self, optimizer):
         if self.session.trainer is not None:
             return
-        if (self.session.steps + 1) % int(self.value) == 0 and self.reach(
-            "torch.cuda.empty_cache()  # after optimizer.step()"
-        ):
+        if (self.session.steps + 1) % int(self.value):
+            return
+        if not self.line:
+            self.line, self.where = self.change()
+        if self.reach(self.line, place=self.where):
             self.torch.cuda.empty_cache()
+
+    def change(self):
+        """Returns the line to add, and its place."""
+        place = self.session.place()
+        path, _, number = place.rpartition(":")
+        if (
+            number
+            and ".step(" not in linecache.getline(path, int(number))
+            and self.session.optimizer_place
+        ):
+            # The steps are in a library, so the program has no line after them.
+            return (
+                "optimizer.register_step_post_hook(lambda *_: torch.cuda.empty_cache())",
+                self.session.optimizer_place,
+            )
+        return "torch.cuda.empty_cache()  # after %s" % (
+            "optimizer.step()" if self.value == "1" else "every %s optimizer steps" % self.value
+        ), place
 
     def absent(self):
         return "the program makes fewer than N optimizer steps"

@@ -2,8 +2,10 @@
 time."""
 
 import importlib.util
+import os
 
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
+from vramscope.toggles.session import on_command_line
 
 
 class Argument(Toggle):
@@ -11,6 +13,7 @@ class Argument(Toggle):
 
     group, changes, applies_to = "batches", NOTHING, "transformers' Trainer"
     set_to = {}  # the fields that the toggle has set in the last TrainingArguments
+    before = {}  # their values before
 
     def arguments(self, arguments):
         """Returns the fields to set as {name: value}. If the toggle does not apply, calls refuse()
@@ -18,7 +21,7 @@ class Argument(Toggle):
         raise NotImplementedError
 
     def training_arguments(self, arguments):
-        self.set_to = {}
+        self.set_to, self.before = {}, {}
         missing = [name for name in self.needs if not hasattr(arguments, name)]
         if missing:
             self.refuse(
@@ -26,10 +29,8 @@ class Argument(Toggle):
             )
             return
         wanted = self.arguments(arguments)
-        if wanted and self.reach(
-            "TrainingArguments(..., %s)" % ", ".join("%s=%r" % pair for pair in wanted.items())
-        ):
-            self.set_to = wanted
+        if wanted and self.reach(self.session.arguments_text(arguments, wanted)):
+            self.set_to, self.before = wanted, {name: getattr(arguments, name) for name in wanted}
             for name, value in wanted.items():
                 setattr(arguments, name, value)
 
@@ -39,6 +40,13 @@ class Argument(Toggle):
                 self.override(
                     "the program sets %s=%r afterwards" % (name, getattr(arguments, name))
                 )
+
+    def undo(self, arguments, why):
+        """Call if the toggle turns out not to apply to this Trainer."""
+        for name, value in self.before.items():
+            setattr(arguments, name, value)
+        self.set_to, self.before = {}, {}
+        self.withdraw(why)
 
     def absent(self):
         return "the program does not use transformers' Trainer"
@@ -56,10 +64,22 @@ class MicroBatch(Argument):
     tries = ("1",)
     needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
     reduces = {"Activation": 1, "Autograd detail": 1, "Temporary": 1}
+    applies_to = "transformers' Trainer, and torchtune's recipes"
     own = 0
 
     def arguments(self, arguments):
-        batch, parts = arguments.per_device_train_batch_size, arguments.gradient_accumulation_steps
+        return self.parts(*(getattr(arguments, name) for name in self.needs), *self.needs)
+
+    def recipe(self, settings):
+        batch, parts = settings.get("batch_size"), settings.get("gradient_accumulation_steps")
+        if not isinstance(batch, int) or not isinstance(parts, int):
+            return
+        wanted = self.parts(batch, parts, "batch_size", "gradient_accumulation_steps")
+        if wanted and self.reach(on_command_line(*("%s=%d" % pair for pair in wanted.items()))):
+            settings.update(wanted)
+
+    def parts(self, batch, parts, name_of_batch, name_of_parts):
+        """Returns {name: value} of the two settings."""
         self.own = batch
         wanted = int(self.value)
         if batch == 1 or batch == wanted:
@@ -74,10 +94,7 @@ class MicroBatch(Argument):
                 "%d does not divide the program's micro-batch of %d samples" % (wanted, batch)
             )
             return {}
-        return {
-            "per_device_train_batch_size": wanted,
-            "gradient_accumulation_steps": parts * (batch // wanted),
-        }
+        return {name_of_batch: wanted, name_of_parts: parts * (batch // wanted)}
 
     def proposals(self):
         parts = [part for part in range(self.own - 1, 0, -1) if self.own % part == 0]
@@ -112,6 +129,38 @@ class GroupByLength(Argument):
             self.already("TrainingArguments already has group_by_length=True")
             return {}
         return {"group_by_length": True}
+
+    def trainer_begins(self, trainer, arguments):
+        super().trainer_begins(trainer, arguments)
+        why = self.unsuitable(trainer, arguments) if self.reached else ""
+        if why:
+            self.undo(arguments, why)
+
+    def unsuitable(self, trainer, arguments):
+        """Returns why this Trainer ignores or refuses the argument, or ""."""
+        own = next(
+            (kind for kind in type(trainer).__mro__ if "_get_train_sampler" in kind.__dict__), None
+        )
+        samples = trainer.train_dataset
+        columns = getattr(samples, "column_names", None)
+        inputs = (
+            getattr(getattr(trainer, "processing_class", None), "model_input_names", None)
+            or ["input_ids"]
+        )[0]
+        layout = getattr(samples, "format", None)
+        transformed = isinstance(layout, dict) and layout.get("type") == "custom"
+        why = ""
+        if own is not None and own.__module__ != "transformers.trainer":
+            why = "%s chooses the samples of a batch itself" % own.__name__
+        elif not hasattr(samples, "__len__"):
+            why = "the data set is a stream, which cannot be sorted by length"
+        elif (
+            isinstance(columns, list)
+            and not transformed
+            and not {inputs, getattr(arguments, "length_column_name", "")} & set(columns)
+        ):
+            why = "the data set has no column %s, whose lengths Trainer compares" % inputs
+        return why
 
 
 @toggle
@@ -176,3 +225,26 @@ class Liger(Argument):
         else:
             return {"use_liger_kernel": True}
         return {}
+
+    def model_made(self, model, where):
+        # This is not too late, because Trainer reads its arguments only after it has got its model.
+        if self.reached and self.session.calls.trainer:
+            base = model.get_base_model() if hasattr(model, "get_base_model") else model
+            kind = getattr(getattr(base, "config", None), "model_type", "") or type(base).__name__
+            if not _has_liger_kernels(kind):
+                why = "liger-kernel has no kernels for %s" % kind
+                self.undo(self.session.trainer, why)
+        return model
+
+
+def _has_liger_kernels(kind):
+    """Reads liger-kernel's list of models, because importing it changes the program."""
+    folder = os.path.dirname(importlib.util.find_spec("liger_kernel").origin or "")
+    try:
+        with open(
+            os.path.join(folder, "transformers", "monkey_patch.py"), encoding="utf-8"
+        ) as file:
+            table = file.read().partition("MODEL_TYPE_TO_APPLY_LIGER_FN = {")[2].partition("}")[0]
+    except OSError:
+        return True
+    return not table or '"%s":' % kind in table

@@ -2,9 +2,12 @@
 
 import functools
 import importlib.util
+import sys
+import weakref
 
-from vramscope.toggles.activations import repeated_blocks
+from vramscope.toggles.activations import loop_over_blocks
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
+from vramscope.toggles.session import on_command_line
 
 
 def _is_compiled(torch, module):
@@ -15,6 +18,12 @@ def _is_compiled(torch, module):
     )
 
 
+def compiled_graphs():
+    """Returns how many graphs torch.compile has compiled in this process."""
+    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", {})
+    return counters.get("stats", {}).get("unique_graphs", 0)
+
+
 @toggle
 class Compile(Toggle):
     name, label, group, changes, slow = "compile", "torch.compile", "compilation", ROUNDING, True
@@ -22,12 +31,15 @@ class Compile(Toggle):
         "Fused kernels store fewer intermediate tensors, and backward recomputes what "
         "is cheap to recompute. Compiling takes a minute or more"
     )
-    applies_to = "TrainingArguments, and models with a list of blocks of the same class"
+    applies_to = (
+        "TrainingArguments, torchtune's recipes, and models with a list of blocks of the same class"
+    )
     reduces = {"Activation": 0.4, "Autograd detail": 0.4, "Temporary": 0.4}
 
     def install(self):
-        self.seen = set()
+        self.seen = weakref.WeakSet()
         self.set_to = False
+        self.by_recipe = False  # the program is a recipe of torchtune that can compile its model
 
     def unavailable(self):
         return (
@@ -43,33 +55,55 @@ class Compile(Toggle):
             self.already("TrainingArguments already has torch_compile=True")
         elif self.unavailable():
             self.refuse(self.unavailable())
-        elif self.reach("TrainingArguments(..., torch_compile=True)"):
+        elif self.reach(self.session.arguments_text(arguments, {"torch_compile": True})):
             arguments.torch_compile = self.set_to = True
 
     def trainer_begins(self, trainer, arguments):
         if self.set_to and not arguments.torch_compile:
             self.override("the program sets torch_compile=False afterwards")
 
+    def recipe(self, settings):
+        if not isinstance(settings.get("compile"), bool):
+            return
+        if settings["compile"]:
+            self.already("the model is already compiled")
+        elif self.unavailable():
+            self.refuse(self.unavailable())
+        elif self.reach(on_command_line("compile=True")):
+            settings["compile"] = True
+        self.by_recipe = True
+
     def before_call(self, module):
-        if not module.training or not self.torch.is_grad_enabled() or module in self.seen:
+        # Also before the first evaluation, which runs the compiled model, too. Frozen models are
+        # not compiled.
+        if module in self.seen or not any(
+            parameter.requires_grad for parameter in module.parameters()
+        ):
             return
         self.seen.add(module)
         if _is_compiled(self.torch, module):
             if not self.reached:
                 self.already("the model is already compiled")
             return
-        if self.session.trainer is not None:
+        if self.session.trainer is not None or self.by_recipe:
             return
-        name, blocks = repeated_blocks(module)
+        blocks, loop, place = loop_over_blocks(self.session, module)
         if not blocks:
             self.refuse("%s has no list of modules of the same class" % type(module).__name__)
         elif self.unavailable():
             self.refuse(self.unavailable())
-        elif self.reach(
-            "for block in %s:" % (("model." + name) if name else "model"), "    block.compile()"
-        ):
+        elif not type(blocks[0]).__module__.startswith("torch."):
+            if self.reach(loop, "    block.compile()", place=place):
+                for block in blocks:
+                    block.compile()
+        # compile() of a module skips code that belongs to torch.
+        elif self.reach(loop, "    block.forward = torch.compile(block.forward)", place=place):
             for block in blocks:
-                block.compile()
+                block.forward = self.torch.compile(block.forward)
+
+    def finish(self):
+        if self.on and self.reached and not compiled_graphs():
+            self.override("PyTorch compiled nothing")
 
 
 @toggle
@@ -94,6 +128,9 @@ class ActivationBudget(Toggle):
             from torch._functorch import config
         except ImportError:
             config = None
+        self.changed = False  # the toggle has set the budget
+        # the line of the program that imports a library that calls torch.compile
+        self.imported = ""
         if not hasattr(config, "activation_memory_budget"):
             self.refuse("the installed PyTorch version has no activation_memory_budget")
             return
@@ -110,15 +147,32 @@ class ActivationBudget(Toggle):
         return wrapper
 
     def compiles(self):
-        if self.reached:
-            return
+        """Called by torch.compile. Libraries call it when they are imported, for functions that the
+        program may never use."""
         now = self.config.activation_memory_budget
-        if now != 1.0:
+        if now != (float(self.value) if self.changed else 1.0):
             self.already("the program already sets activation_memory_budget=%s" % now)
-        elif self.reach("torch._functorch.config.activation_memory_budget = %s" % self.value):
-            self.config.activation_memory_budget = float(self.value)
+            return
+        if self.on:
+            self.config.activation_memory_budget, self.changed = float(self.value), True
+        frame, called = self.session.users_frames()
+        if called is not None and called.f_code.co_filename.startswith("<frozen importlib"):
+            self.imported = self.imported or self.session.place()
+        elif not self.reached:
+            self.reach(self.change())
+
+    def change(self):
+        return (
+            "torch._functorch.config.activation_memory_budget = %s  # import "
+            "torch._functorch.config" % self.value
+        )
 
     def finish(self):
+        if not compiled_graphs():
+            if self.reached:
+                self.withdraw(self.absent())
+        elif self.imported and not self.reached and not self.already_on:
+            self.reach(self.change(), place=self.imported)
         if self.on and self.reached and self.config.activation_memory_budget != float(self.value):
             self.override(
                 "the program sets activation_memory_budget=%s afterwards"

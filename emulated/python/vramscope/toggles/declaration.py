@@ -168,6 +168,13 @@ class Toggle:
     def accelerator(self, keywords):
         """Called when the program creates accelerate's Accelerator."""
 
+    def lightning(self, keywords):
+        """Called when the program creates Lightning's Trainer."""
+
+    def recipe(self, settings):
+        """Called when a recipe of torchtune has read its settings (an omegaconf.DictConfig). May
+        change them."""
+
     def optimizer_arguments(self, kind, keywords):
         """Called before the program creates an optimizer of class `kind`. May change `keywords`,
         which has all arguments except the parameters. Not called for an optimizer that another

@@ -5,6 +5,7 @@ import inspect
 import weakref
 
 from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
+from vramscope.toggles.session import on_command_line
 
 
 @toggle
@@ -20,6 +21,11 @@ class Optimizer(Toggle):
     reduces = {"Optimizer state": 1}
     applies_to = "TrainingArguments, and Adam, AdamW, NAdam and RAdam of torch.optim"
     adams = ("Adam", "AdamW", "NAdam", "RAdam")
+    classes = {
+        "adafactor": "torch.optim.Adafactor",
+        "sgd": "torch.optim.SGD",
+        "adamw-8bit": "bitsandbytes.optim.AdamW8bit",
+    }
     trainers = {"adafactor": "adafactor", "sgd": "sgd", "adamw-8bit": "adamw_bnb_8bit"}
 
     def install(self):
@@ -43,7 +49,9 @@ class Optimizer(Toggle):
             self.refuse('TrainingArguments has optim="%s"' % there)
         elif self.value == "adamw-8bit" and not self.available():
             self.refuse("the package bitsandbytes is not installed")
-        elif self.reach('TrainingArguments(..., optim="%s")' % self.trainers[self.value]):
+        elif self.reach(
+            self.session.arguments_text(arguments, {"optim": self.trainers[self.value]})
+        ):
             arguments.optim = self.trainers[self.value]
 
     def trainer_begins(self, trainer, arguments):
@@ -57,11 +65,30 @@ class Optimizer(Toggle):
             return
         if kind.__name__ in self.adams:
             if not self.on:  # if the toggle is on, replace() is called
-                self.reach("torch.optim.Adafactor(...)")
+                defaults = inspect.signature(kind.__init__).parameters
+                self.reach(
+                    self.change(
+                        *(
+                            keywords.get(name, defaults[name].default)
+                            for name in ("lr", "weight_decay")
+                        )
+                    )
+                )
         elif kind.__name__.lower() == self.value:
             self.already("the optimizer is already %s" % kind.__name__)
         else:
             self.refuse("the optimizer is %s" % kind.__name__)
+
+    def change(self, lr, weight_decay):
+        settings = (self.session.recipe or {}).get("optimizer")
+        if settings and "_component_" in settings:
+            others = [
+                "~optimizer.%s" % name
+                for name in settings
+                if name not in ("_component_", "lr", "weight_decay")
+            ]
+            return on_command_line("optimizer._component_=%s" % self.classes[self.value], *others)
+        return "%s(..., lr=%r, weight_decay=%r)" % (self.classes[self.value], lr, weight_decay)
 
     def replace(self, kind):
         make = kind.__init__
@@ -85,17 +112,10 @@ class Optimizer(Toggle):
             if self.value == "adamw-8bit":
                 import bitsandbytes
 
-                other, where = bitsandbytes.optim.AdamW8bit, "bitsandbytes.optim.AdamW8bit"
+                other = bitsandbytes.optim.AdamW8bit
             else:
-                other, where = (
-                    (self.torch.optim.SGD, "torch.optim.SGD")
-                    if self.value == "sgd"
-                    else (self.torch.optim.Adafactor, "torch.optim.Adafactor")
-                )
-            self.reach(
-                "%s(..., lr=%r, weight_decay=%r)"
-                % (where, settings["lr"], settings["weight_decay"])
-            )
+                other = self.torch.optim.SGD if self.value == "sgd" else self.torch.optim.Adafactor
+            self.reach(self.change(**settings))
             return other(bound.arguments["params"], **settings)
 
         kind.__new__ = staticmethod(__new__)
@@ -139,7 +159,7 @@ class OptimizerImpl(Toggle):
             self.refuse("TrainingArguments has no optim value for this implementation")
         elif wanted == there:
             self.already('optim="%s" is already %s' % (there, self.own))
-        elif self.reach('TrainingArguments(..., optim="%s")' % wanted):
+        elif self.reach(self.session.arguments_text(arguments, {"optim": wanted})):
             arguments.optim = wanted
 
     def proposals(self):
@@ -216,7 +236,7 @@ class StepInBackward(Toggle):
         '    own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]',
         "    own[p][0].step()",
         "    own[p][0].zero_grad()",
-        "for p in own:",
+        "for p in [p for p in own if p.requires_grad]:",
         "    p.register_post_accumulate_grad_hook(step)",
     )
 
@@ -238,7 +258,7 @@ class StepInBackward(Toggle):
     def before_call(self, module):
         if not module.training or not self.torch.is_grad_enabled():
             return
-        if self.session.library:
+        if self.session.trainer is not None:
             self.refuse("%s runs the optimizer steps itself" % self.session.library)
             return
         for reference in self.optimizers:
@@ -250,7 +270,7 @@ class StepInBackward(Toggle):
             ):
                 continue
             self.done.add(optimizer)
-            if self.reach(*self.text):
+            if self.reach(*self.text, place=self.session.optimizer_place or None):
                 self.session.calls.making_own = True
                 self.session.calls.making += 1
                 try:
@@ -286,7 +306,7 @@ class StepInBackward(Toggle):
             if session.accumulates
             else ""
         )
-        if why and not session.library:
+        if why and session.trainer is None:
             self.override(why)
             if not self.on:
                 self.withdraw(why)
@@ -360,7 +380,7 @@ class FreeGradients(_Cleared):
 
     def stepped(self, optimizer):
         self.stale = True
-        if self.on and not self.session.library:
+        if self.on and self.session.trainer is None:
             self.ours = True
             try:
                 optimizer.zero_grad()
@@ -368,7 +388,7 @@ class FreeGradients(_Cleared):
                 self.ours = False
 
     def before_call(self, module):
-        if self.session.library:
+        if self.session.trainer is not None:
             self.refuse("%s clears the gradients itself" % self.session.library)
         elif not module.training or not self.torch.is_grad_enabled() or not self.session.steps:
             return
@@ -380,5 +400,6 @@ class FreeGradients(_Cleared):
             and any(parameter.grad is not None for parameter in module.parameters())
         ):
             self.reach(
-                "optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())"
+                "optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())",
+                place=self.session.optimizer_place or None,
             )

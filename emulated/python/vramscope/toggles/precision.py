@@ -40,8 +40,9 @@ class _Mixed(Toggle):
         elif not others and self.of_environment == self.argument:
             self.already("%s is already %s" % (_VARIABLE, self.argument))
         elif self.reach(
-            "TrainingArguments(..., %s)"
-            % ", ".join(["%s=True" % self.argument] + ["%s=False" % name for name in others])
+            self.session.arguments_text(
+                arguments, {self.argument: True, **dict.fromkeys(others, False)}
+            )
         ):
             self.undo = functools.partial(
                 self.set_back,
@@ -88,8 +89,20 @@ class _Mixed(Toggle):
         elif self.reach('Accelerator(..., mixed_precision="%s")' % self.argument):
             keywords["mixed_precision"] = self.argument
 
+    def lightning(self, keywords):
+        wanted, there = (
+            {"bf16": "bf16-mixed", "fp16": "16-mixed"}[self.argument],
+            str(keywords.get("precision") or "32"),
+        )
+        if there in (wanted, wanted.partition("-")[0]):
+            self.already("%s already has %s" % ("Trainer", 'precision="%s"' % there))
+        elif there.endswith("-true") and not there.startswith("32"):
+            self.refuse("%s already has %s" % ("Trainer", 'precision="%s"' % there))
+        elif self.reach('Trainer(..., precision="%s")' % wanted):
+            keywords["precision"] = wanted
+
     def around_call(self, module):
-        if self.session.library:
+        if self.session.library or self.session.lightning:
             return None
         under, low = self.under_autocast(), self.low_kinds(module)
         if under:
@@ -99,10 +112,10 @@ class _Mixed(Toggle):
         elif low:
             (self.already if low == {self.kind} else self.refuse)(self.why_low(module))
         else:
-            return self.autocast()
+            return self.autocast(module)
         return None
 
-    def autocast(self):
+    def autocast(self, module):
         return None
 
     def low_kinds(self, module):
@@ -137,9 +150,10 @@ class Bf16(_Mixed):
         "Matrix products and their saved tensors use bfloat16. The weights keep their "
         "type and get an additional copy in bfloat16"
     )
+    line = where = ""
     applies_to = (
-        "TrainingArguments, Accelerator, and models with 32-bit weights that are "
-        "called outside autocast"
+        "TrainingArguments, Accelerator, Lightning's Trainer, and models with 32-bit "
+        "weights that are called outside autocast"
     )
 
     def install(self):
@@ -187,11 +201,16 @@ class Bf16(_Mixed):
         if self.reached and self.inside and not self.outside:
             self.withdraw("the model's own forward uses autocast in %s" % self.kind, already=True)
 
-    def autocast(self):
+    def autocast(self, module):
         self.ours = self.torch.autocast("cuda", dtype=self.torch.bfloat16)
-        if self.reach(
-            'model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)'
-        ):
+        if not self.line:
+            name, self.where = self.session.before_training(module)
+            self.line = (
+                '{0}.forward = torch.autocast("cuda", dtype=torch.bfloat16)({0}.forward)'.format(
+                    name
+                )
+            )
+        if self.reach(self.line, place=self.where):
             return self.ours
         return None
 
@@ -206,7 +225,7 @@ class Fp16(_Mixed):
         ("bf16", "weights"),
     )
     explains = "Like bf16, but for GPUs without bfloat16. Gradients are scaled"
-    applies_to = "TrainingArguments and Accelerator"
+    applies_to = "TrainingArguments, Accelerator, and Lightning's Trainer"
 
     def proposals(self):
         return []  # not worth a plan: bfloat16 applies in the same places
@@ -248,9 +267,21 @@ class Weights(Toggle):
         there = keywords.get("dtype", keywords.get("torch_dtype"))
         if there in (self.kind, str(self.kind), _name(self.kind)):
             self.already("%s already has %s" % (which, self.kind))
-        elif self.reach("%s(..., %s=%s)" % (which, name, self.kind)):
+        elif self.change(which, name):
             keywords.pop("torch_dtype", None)
             keywords[name] = self.kind
+
+    def change(self, which, name):
+        """Tells the change to make by hand. Returns whether to make it."""
+        arguments = self.session.trainer
+        if self.session.loading_class() and hasattr(arguments, "model_init_kwargs"):
+            return self.reach(
+                self.session.arguments_text(
+                    arguments, {"model_init_kwargs": {name: _name(self.kind)}}
+                ),
+                place=self.session.trainer_place,
+            )
+        return self.reach("%s(..., %s=%s)" % (which, name, self.kind))
 
     def install(self):
         self.made = weakref.WeakSet()

@@ -4,9 +4,12 @@ gradients, which library trains), on which toggles depend."""
 
 import functools
 import inspect
+import json
 import os
+import shlex
 import sys
 import threading
+import weakref
 
 from vramscope import imports, packages
 
@@ -24,6 +27,91 @@ OPTIMIZERS = (
     "ASGD",
 )
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+
+def on_command_line(*words):
+    """Returns the change that adds these arguments to the program's command line."""
+    return "%s  # on the command line" % " ".join(words)
+
+
+def _script():
+    return getattr(sys.modules.get("__main__"), "__file__", None)
+
+
+def _line(frame):
+    return "" if frame is None else "%s:%d" % (frame.f_code.co_filename, frame.f_lineno)
+
+
+def _called_by(name):
+    frame = sys._getframe(1)
+    while frame is not None and os.path.basename(frame.f_code.co_filename) != name:
+        frame = frame.f_back
+    return frame is not None
+
+
+def _variables(frame):
+    """Returns a copy of a frame's variables."""
+    found = frame.f_locals
+    variables = dict(found)
+    # Before Python 3.13, the frame keeps the dictionary, which would keep tensors of the program in
+    # memory.
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
+        found.clear()
+    return variables
+
+
+def _modules(torch, frame):
+    """Returns [(name, weak reference)] of the modules that have a name in a line of the program:
+    variables, and attributes of variables."""
+    module, found, attributes = torch.nn.Module, [], []
+    for name, value in _variables(frame).items():
+        # The type, because isinstance() would run code of proxy objects.
+        kind = type(value)
+        is_module = issubclass(kind, module)
+        if is_module:
+            found.append((name, weakref.ref(value)))
+        if issubclass(kind, (type, type(sys))) or kind.__getattribute__ not in (
+            object.__getattribute__,
+            module.__getattribute__,
+        ):
+            continue
+        fields = getattr(value, "__dict__", None)
+        for field, content in (
+            *(fields.items() if type(fields) is dict else ()),
+            *(value._modules.items() if is_module else ()),
+        ):
+            if (
+                issubclass(type(content), module)
+                and isinstance(field, str)
+                and field.isidentifier()
+                and (name == "self" or not field.startswith("_"))
+            ):
+                attributes.append(("%s.%s" % (name, field), weakref.ref(content)))
+    return found + attributes
+
+
+def _steps(path):
+    """Returns the expression for these submodules of a module."""
+    return "".join(
+        "[%s]" % step
+        if step.isdigit()
+        else "." + step
+        if step.isidentifier()
+        else "[%s]" % _literal(step)
+        for step in path
+    )
+
+
+def _literal(value):
+    """Returns a Python literal with double quotes."""
+    text = json.dumps(value)
+    return (
+        text
+        if isinstance(value, str)
+        else str(value)
+        if not isinstance(value, dict)
+        else text.replace("true", "True").replace("false", "False")
+    )
 
 
 class _Calls(threading.local):
@@ -48,6 +136,10 @@ class Session:
         self.inner = [toggle for toggle in self.toggles if hasattr(toggle, "inner_call")]
         self.calls = _Calls()
         self.trainer = None  # transformers' TrainingArguments; None until the program creates them
+        self.trainer_place = ""  # where the program creates them
+        self.parsed = False  # whether transformers' parser of command lines creates them
+        self.lightning = False  # the program uses Lightning's Trainer
+        self.recipe = None  # the settings of a recipe of torchtune
         self.accelerated = False  # the program itself uses accelerate
         # the place in the program that clips gradients (clips) or scales them (scales)
         self.clips = self.scales = ""
@@ -55,6 +147,9 @@ class Session:
         self.accumulates = False  # a step has several training forward passes
         self.steps = 0
         self.roots = []  # models called outermost: (class, parameters)
+        # Where the program's script creates its first optimizer, and [(name, weak reference)] of
+        # the modules that have names there.
+        self.optimizer_place, self.optimizer_names = "", []
 
     def install(self):
         self.process.toggles = self
@@ -75,6 +170,9 @@ class Session:
             self.process, "transformers.models.auto.auto_factory", self._watch_auto_models
         )
         imports.after(self.process, "accelerate.accelerator", self._watch_accelerator)
+        for name in ("lightning.pytorch", "pytorch_lightning"):
+            imports.after(self.process, name + ".trainer.trainer", self._watch_lightning)
+        imports.after(self.process, "torchtune.config._parse", self._watch_recipes)
 
     def each(self, place, *arguments):
         for toggle in self.toggles:
@@ -84,11 +182,15 @@ class Session:
         return next(toggle for toggle in self.toggles if toggle.name == name)
 
     def place(self):
-        """Returns the innermost line of the user's own code, such as "train.py:12", or "". The
-        started script counts as the user's code in any folder, because libraries contain scripts
-        (trl/scripts/sft.py)."""
-        script = getattr(sys.modules.get("__main__"), "__file__", None)
-        frame = sys._getframe(1)
+        """Returns the innermost line of the user's own code, such as "train.py:12", or ""."""
+        return _line(self.users_frames()[0])
+
+    def users_frames(self):
+        """Returns the innermost frame of the user's own code, and the frame that it calls; each is
+        None if there is none. The started script counts as the user's code in any folder, because
+        libraries contain scripts (trl/scripts/sft.py)."""
+        script = _script()
+        frame, called = sys._getframe(1), None
         while frame is not None:
             path = frame.f_code.co_filename
             if (
@@ -96,9 +198,71 @@ class Session:
                 or not path.startswith((_HERE, "<"))
                 and not packages.is_package(path)
             ):
-                return "%s:%d" % (path, frame.f_lineno)
+                return frame, called
+            frame, called = frame.f_back, frame if not path.startswith(_HERE) else called
+        return None, None
+
+    def scripts_frame(self):
+        """Returns the innermost frame of the started script, or else of the user's own code."""
+        frame, script = sys._getframe(1), _script()
+        while frame is not None and frame.f_code.co_filename != script:
             frame = frame.f_back
-        return ""
+        return self.users_frames()[0] if frame is None else frame
+
+    def loading_class(self):
+        """Called within from_pretrained. Returns the class of transformers' Trainer whose
+        constructor loads the model, because the program only passes it the model's name. Returns ""
+        if the program loads the model itself."""
+        frame = self.users_frames()[1]
+        if (
+            frame is None
+            or frame.f_code.co_name != "__init__"
+            or "peft_config" not in frame.f_code.co_varnames
+        ):
+            return ""
+        return type(_variables(frame).get("self")).__name__
+
+    def name_of(self, root, part="", names=None):
+        """Returns how the innermost line of the user's code can refer to `part` of the module
+        `root` ("encoder.layers"), such as "self.model.encoder.layers". `names`: [(name, weak
+        reference)] of the modules that have names at another line."""
+        if names is None:
+            frame = self.users_frames()[0]
+            names = _modules(self.torch, frame) if frame is not None else []
+        path, owners = part.split(".") if part else [], [root]
+        for step in path:
+            owners.append(getattr(owners[-1], step))
+        for length in range(len(path), -1, -1):  # the shortest expression
+            for name, reference in names:
+                if reference() is owners[length]:
+                    return name + _steps(path[length:])
+        return "model" + _steps(path)
+
+    def before_training(self, root, part=""):
+        """Returns (expression, place) for a change that the user makes to `part` of the module
+        `root` once, before the training: where the script creates its optimizer, if the module has
+        a name there, or else where the module is called."""
+        names = [
+            (name, reference) for name, reference in self.optimizer_names if reference() is not None
+        ]
+        known = {id(reference()) for _, reference in names}
+        if self.optimizer_place and any(id(module) in known for module in (root, *root.children())):
+            return self.name_of(root, part, names), self.optimizer_place
+        return self.name_of(root, part), self.place()
+
+    def arguments_text(self, arguments, values):
+        """Returns the change that sets these fields of TrainingArguments: arguments of the command
+        line if transformers' parser creates them, otherwise of the constructor."""
+        if not self.parsed:
+            words = ", ".join("%s=%s" % (name, _literal(value)) for name, value in values.items())
+            return "%s(..., %s)" % (type(arguments).__name__, words)
+        return on_command_line(
+            *(
+                "--%s %s"
+                % (name, shlex.quote(json.dumps(value) if isinstance(value, dict) else str(value)))
+                for name, value in values.items()
+            )
+        )
 
     def report(self):
         for toggle in self.toggles:
@@ -203,6 +367,8 @@ class Session:
                 for name, value in bound.arguments.items()
                 if name not in ("self", "params")
             }
+            if not self.optimizer_place:
+                self._remember_names()
             self.each("optimizer_arguments", kind, keywords)
             self.calls.making += 1
             try:
@@ -211,6 +377,11 @@ class Session:
                 self.calls.making -= 1
 
         return __init__
+
+    def _remember_names(self):
+        frame = self.scripts_frame()
+        if frame is not None:
+            self.optimizer_place, self.optimizer_names = _line(frame), _modules(self.torch, frame)
 
     def _stepped(self, optimizer, args, kwargs):
         if self.in_backward() != -1:
@@ -241,7 +412,7 @@ class Session:
             if "step" in owner.__dict__:
                 owner.step = seen(owner.step, "scales")
 
-    # --- transformers, accelerate ---
+    # --- transformers, accelerate, Lightning, torchtune ---
 
     def _watch_arguments(self, module):
         kind = module.TrainingArguments
@@ -249,7 +420,11 @@ class Session:
 
         @functools.wraps(complete)
         def __post_init__(arguments):
-            self.trainer = arguments
+            self.trainer, self.trainer_place, self.parsed = (
+                arguments,
+                self.place(),
+                _called_by("hf_argparser.py"),
+            )
             self.each("training_arguments", arguments)
             return complete(arguments)
 
@@ -334,3 +509,26 @@ class Session:
             return begin(accelerator, *args, **kwargs)
 
         kind.__init__ = __init__
+
+    def _watch_lightning(self, module):
+        kind = module.Trainer
+        begin = kind.__init__
+
+        @functools.wraps(begin)
+        def __init__(trainer, *args, **kwargs):
+            self.lightning = True
+            self.each("lightning", kwargs)
+            return begin(trainer, *args, **kwargs)
+
+        kind.__init__ = __init__
+
+    def _watch_recipes(self, module):
+        read = module._merge_yaml_and_cli_args
+
+        @functools.wraps(read)
+        def wrapper(*args, **kwargs):
+            self.recipe = read(*args, **kwargs)
+            self.each("recipe", self.recipe)
+            return self.recipe
+
+        module._merge_yaml_and_cli_args = wrapper
