@@ -32,11 +32,13 @@ constexpr uint32_t kInline = 200'000;
 // The key of the job that computes the GPU's memory. The job of the live set has the default key.
 constexpr uint64_t kDeviceMemory = 1;
 
-// A square that paints its colour itself, because a style sheet would take too long to set up.
+// A square in the colour of a category.
 class Swatch : public QWidget {
  public:
-  explicit Swatch(timeline::Color color) : color_(ToQColor(color)) {
-    setFixedSize(kSwatch, kSwatch);
+  Swatch() { setFixedSize(kSwatch, kSwatch); }
+  void setColor(timeline::Color color) {
+    color_ = ToQColor(color);
+    update();
   }
   void setOn(bool on) {
     on_ = on;
@@ -271,7 +273,7 @@ void BreakdownPanel::ShowParts() {
   const auto same = [](const PartLine& line, const Part& part) {
     return line.category == part.category && line.any == (part.bytes > 0);
   };
-  if (!std::ranges::equal(lines_, shown_parts_, same) || lines_dark_ != theme_.dark) {
+  if (!std::ranges::equal(lines_, shown_parts_, same)) {
     MakeLines();
     ShowSwitches();
   }
@@ -296,12 +298,12 @@ void BreakdownPanel::ShowParts() {
 void BreakdownPanel::MakeLines() {
   ClearLayout(parts_);
   lines_.clear();
-  lines_dark_ = theme_.dark;
   parts_->setColumnStretch(1, 1);
   for (const Part& part : shown_parts_) {
     const int row = static_cast<int>(lines_.size());
     PartLine line{.category = part.category, .any = part.bytes > 0};
-    auto* swatch = new Swatch(theme_.category(part.category));
+    auto* swatch = new Swatch;
+    swatch->setColor(theme_.category(part.category));
     line.swatch = swatch;
     parts_->addWidget(swatch, row, 0);
     auto* name = new ElidedLabel(line.any ? LabelRole::kBody : LabelRole::kDim);
@@ -462,6 +464,8 @@ void BreakdownPanel::setSelection(trace::AllocationId id) {
 
 void BreakdownPanel::setTheme(const timeline::Theme& theme) {
   theme_ = theme;
+  for (const PartLine& line : lines_)
+    static_cast<Swatch*>(line.swatch)->setColor(theme.category(line.category));
   UpdateTime();
   update();
 }

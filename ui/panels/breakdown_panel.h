@@ -122,8 +122,7 @@ class BreakdownPanel : public QWidget {
   // hidden_: the categories that are hidden now. before_click_: those that were hidden before the
   // first click of a double click.
   std::bitset<trace::kCategoryCount> hidden_, before_click_;
-  bool lines_dark_ = false;  // whether the lines were built for the dark theme
-  int parts_width_ = 0;      // width that the widest line needs without its share
+  int parts_width_ = 0;  // width that the widest line needs without its share
   LiveList* largest_ = nullptr;
   std::vector<Part> shown_parts_;
 };

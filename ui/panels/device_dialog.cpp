@@ -201,7 +201,7 @@ QWidget* DeviceDialog::MakeTablePage() {
     table_->item(row, 0)->setToolTip(Text(d.key));
     ++row;
   }
-  // Let the header compute the widths, because it does so after the style sheet has set the font.
+  // Let the header compute the widths, because it does so after the header has its font.
   table_->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
   table_->horizontalHeader()->setMinimumSectionSize(62);  // a bold title and its padding
   table_->horizontalHeader()->setSectionResizeMode(0, QHeaderView::Stretch);

@@ -19,6 +19,7 @@ using timeline::Font;
 
 // Maximum width in pixels of one word; a technique's row has at least this width for its text.
 constexpr int kWidestWord = 150;
+constexpr double kHeadingSpacing = 0.4;  // pixels between the letters of a heading
 
 const char* RoleName(LabelRole role) {
   switch (role) {
@@ -41,8 +42,11 @@ const char* RoleName(LabelRole role) {
 
 QFont RoleFont(LabelRole role) {
   switch (role) {
-    case LabelRole::kHeading:
-      return PanelFont(Font::kSmallBold);
+    case LabelRole::kHeading: {
+      QFont font = PanelFont(Font::kSmallBold);
+      font.setLetterSpacing(QFont::AbsoluteSpacing, kHeadingSpacing);
+      return font;
+    }
     case LabelRole::kGroup:
       return PanelFont(Font::kSmallBold);
     case LabelRole::kBody:
@@ -89,6 +93,7 @@ class InputGuard : public QObject {
 QFrame* MakeLine() {
   auto* line = new QFrame;
   line->setObjectName(QStringLiteral("thinLine"));
+  line->setAttribute(Qt::WA_StyledBackground);
   line->setFixedHeight(1);
   return line;
 }
@@ -104,8 +109,8 @@ void SetTone(QWidget* widget, const char* tone) {
   const QString text = QString::fromLatin1(tone);
   if (widget->property("tone").toString() == text) return;
   widget->setProperty("tone", text);
-  widget->style()->unpolish(widget);
   widget->style()->polish(widget);
+  widget->update();
 }
 
 void ClearLayout(QLayout* layout) {

@@ -1,5 +1,5 @@
-// Makes labels, combo boxes and spin boxes. The style sheet chooses their colours by their property
-// "role".
+// Makes labels, combo boxes and spin boxes. The window's style chooses the labels' colours by their
+// properties "role" and "tone".
 #pragma once
 
 #include <QComboBox>

@@ -21,14 +21,14 @@ Legend::Legend(QWidget* parent) : QWidget(parent), theme_(timeline::Theme::Dark(
 }
 
 void Legend::set(std::vector<Entry> entries, const timeline::Theme& theme) {
-  const bool same = entries == entries_ && theme.dark == theme_.dark;
+  const bool same_words = std::ranges::equal(entries, entries_, {}, &Entry::second, &Entry::second);
   entries_ = std::move(entries);
   theme_ = theme;
   setVisible(!entries_.empty());
-  if (same) return;
+  update();
+  if (same_words) return;
   text_widths_.clear();
   updateGeometry();
-  update();
 }
 
 template <class Place>

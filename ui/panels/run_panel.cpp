@@ -33,7 +33,7 @@ namespace {
 using run::RunConfig;
 
 constexpr std::string_view kDefaultMomentum = "0.9";
-constexpr int kBoxPadding = 22;  // in pixels: frame, padding of the style sheet and text cursor
+constexpr int kBoxPadding = 22;  // in pixels: border, padding and text cursor
 constexpr int kArrow = 18;       // in pixels: the arrow of a combo box
 constexpr const char* kUsualDevice = "RTX 4090 \u00b7 24 GiB";  // for the box's minimum width
 constexpr int kUsualLengths[] = {128, 256, 512, 1024, 2048, 4096, 8192};

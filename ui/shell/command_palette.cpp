@@ -7,7 +7,6 @@
 #include <QListWidget>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QStyle>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <tuple>
@@ -240,8 +239,8 @@ ShortcutSheet::ShortcutSheet(const ActionRegistry& registry, QWidget* parent) : 
     outer->addWidget(button, 0, Qt::AlignLeft);
   }
   // Make the sheet wide enough for commands with several keys.
-  const int bar = style()->pixelMetric(QStyle::PM_ScrollBarExtent);
-  resize(std::max(520, inside->sizeHint().width() + 2 * bar + outer->contentsMargins().left() +
+  constexpr int kBesideKeys = 28;  // for the scroll bar and some space
+  resize(std::max(520, inside->sizeHint().width() + kBesideKeys + outer->contentsMargins().left() +
                            outer->contentsMargins().right()),
          640);
 }

@@ -12,7 +12,7 @@ namespace {
 // the window's size.
 constexpr int kControlsWidth = 336, kBreakdownWidth = 330, kTablesHeight = 300;
 constexpr int kHistoryHeight = 190, kHistoryLeast = 104;
-constexpr double kHistoryShare = 0.18, kSideShare = 0.2, kTablesShare = 0.29;
+constexpr double kHistoryShare = 0.1745, kSideShare = 0.2, kTablesShare = 0.29;
 constexpr int kLow = 800;  // in a window lower than this, the tables get their minimum height
 
 }  // namespace

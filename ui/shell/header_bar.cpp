@@ -3,7 +3,6 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
-#include <QStyle>
 #include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -38,8 +37,7 @@ void SetChip(QToolButton* chip, const QString& text, const char* tone, const QSt
   chip->setVisible(!text.isEmpty());
   chip->setToolTip(tip);
   chip->setProperty("tone", QString::fromLatin1(tone));
-  chip->style()->unpolish(chip);
-  chip->style()->polish(chip);
+  chip->update();
 }
 
 // Returns how accurate a plan's bytes are, if this was measured, or else what the bytes are based
@@ -387,6 +385,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   line->setSpacing(10);
   edge_ = new QFrame;
   edge_->setObjectName(QStringLiteral("bannerEdge"));
+  edge_->setAttribute(Qt::WA_StyledBackground);
   edge_->setFixedWidth(3);
   line->addWidget(edge_);
   auto* words = new QVBoxLayout;
@@ -431,8 +430,7 @@ void Banner::show(const Message& message) {
   action_->setText(message.action);
   action_->setVisible(!message.action.isEmpty());
   edge_->setProperty("tone", message.tone == Tone::kBad ? "bad" : "warning");
-  edge_->style()->unpolish(edge_);
-  edge_->style()->polish(edge_);
+  edge_->update();
   QFrame::show();
 }
 

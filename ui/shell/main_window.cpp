@@ -57,7 +57,6 @@
 #include "ui/shell/session_file.h"
 #include "ui/shell/settings_dialog.h"
 #include "ui/shell/setup_panel.h"
-#include "ui/shell/theme_zones.h"
 #include "ui/shell/tour.h"
 #include "ui/studies/program_pages.h"
 #include "ui/studies/study_page.h"
@@ -276,7 +275,6 @@ void MainWindow::BuildDocks() {
     actions_.Refresh();
   });
   auto* left = new QWidget;
-  left->setProperty(kThemeFrame, true);  // most of its widgets are on hidden pages
   auto* pages = new QVBoxLayout(left);
   pages->setContentsMargins(0, 0, 0, 0);
   pages->setSpacing(0);

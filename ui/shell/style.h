@@ -14,8 +14,7 @@ ThemeChoice ThemeFromName(const QString& name);    // for unknown names: kSystem
 timeline::Theme ResolveTheme(ThemeChoice choice);  // kSystem: dark if the desktop is dark
 
 QPalette MakePalette(const timeline::Theme& theme);
-QString MakeStyleSheet(const timeline::Theme& theme);
-// Sets the palette, style sheet and font of the whole application.
+// Sets the style, palette and font of the whole application.
 void ApplyTheme(const timeline::Theme& theme);
 
 }  // namespace vramscope::ui

@@ -40,7 +40,7 @@ Tour::Tour(QWidget* window) : QFrame(window), window_(window), border_(new Borde
   setObjectName(QStringLiteral("tour"));
   setFocusPolicy(Qt::StrongFocus);
   setFixedWidth(kTourWidth);
-  setAutoFillBackground(true);
+  setAttribute(Qt::WA_StyledBackground);
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(18, 14, 18, 14);
   column->setSpacing(8);

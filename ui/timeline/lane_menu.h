@@ -14,8 +14,8 @@
 
 namespace vramscope::ui::timeline {
 
-// Adds a title as a disabled item. A menu section would show only a line, because style sheets do
-// not draw a section's text.
+// Adds a title as a disabled item. A menu section would show only a line, because the window's
+// style does not draw a section's text.
 void AddMenuTitle(QMenu* menu, const QString& title);
 
 class LaneMenu : public QMenu {

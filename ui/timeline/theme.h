@@ -1,5 +1,5 @@
 // The colors of the window's dark and light themes. They are plain values, without Qt, and are used
-// by the timeline's model and renderers and by the shell's style sheet.
+// by the timeline's model and renderers and by the shell's style.
 //
 //   Theme t = Theme::Dark();
 //   QColor ground = QColor::fromRgba(t.ground.argb());
@@ -28,7 +28,7 @@ struct Color {
   constexpr Color WithAlpha(double alpha) const {
     return {r, g, b, static_cast<uint8_t>(alpha * 255 + 0.5)};
   }
-  std::string Hex() const;  // "#5aa9ff", for style sheets
+  std::string Hex() const;  // "#5aa9ff"
   friend constexpr bool operator==(Color, Color) = default;
 };
 
