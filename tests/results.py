@@ -16,6 +16,7 @@ by hand.
     faults.md      docs/results/data/faults.json        tests/faults/run.py --results
     fuzz.md        docs/results/data/fuzz.json          tests/fuzz/results.py
     programs.md    docs/results/data/programs.json      tests/emulated/public/run.py --results
+    threads.md     docs/results/data/threads.json       tests/emulated/threads_test.py
 
 If the JSON of a page is missing, the page says so and names the command.
 """
@@ -424,8 +425,48 @@ def programs(root):
     return page(title, ABOUT_PROGRAMS, summary, table(columns, rows))
 
 
+ABOUT_THREADS = """\
+Public threads that ask why a program needs so much memory. Each program is in
+[tests/emulated/threads](../../tests/emulated/threads), with the configuration of the thread and
+what was assumed because the thread does not state it.
+[threads_test.py](../../tests/emulated/threads_test.py) plans the programs, and checks the cause and
+the figures. Planned figures without a measured one are not in the thread. Under each thread: the
+command, and what it printed."""
+
+
+def threads(root):
+    title = "Public threads"
+    figures = read(root / DATA / "threads.json")
+    if not figures:
+        command = "python3 tests/emulated/threads_test.py V"
+        setting = (
+            f"VRAMSCOPE_TEST_ENVIRONMENTS=FOLDER VRAMSCOPE_THREADS_RESULTS={DATA}/threads.json"
+        )
+        return page(title, ABOUT_THREADS, missing(f"{setting} {command}"))
+    parts = [f"{len(figures)} threads. Commit {commits(figures)}."]
+    columns = ("figure", "measured", "planned", "unit", "error")
+    for thread, row in figures.items():
+        rows = []
+        for one in row["figures"]:
+            measured, planned = one["measured"], one["planned"]
+            error = "" if measured is None else f"{100 * (planned / measured - 1):+.2f} %"
+            shown = "" if measured is None else f"{measured:,.2f}"
+            rows.append((one["what"], shown, f"{planned:,.2f}", one["unit"], error))
+        packages = ", ".join(f"{name} {version}" for name, version in row["packages"].items())
+        printed = "\n".join(f"- {line}" for line in row["printed"])
+        parts += [
+            f"## {thread}",
+            f"    {row['command']}",
+            printed,
+            table(columns, rows),
+            packages + ".",
+        ]
+    return page(title, ABOUT_THREADS, *parts)
+
+
 PAGES = {
     "programs.md": programs,
+    "threads.md": threads,
     "accuracy.md": accuracy,
     "oracle.md": oracle,
     "gpu.md": gpu,

@@ -28,6 +28,7 @@ constexpr size_t kGraphBlocks = 8;
 bool Contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
+constexpr std::string_view kCheckpointFile = "torch/utils/checkpoint.py";
 bool IsForward(Phase phase) { return phase == Phase::kForward || phase == Phase::kLoss; }
 bool Stays(Category category) {
   switch (category) {
@@ -308,23 +309,32 @@ static bool IsCast(std::string_view op) { return op == "aten::_to_copy" || op ==
 
 // Recognizes casts only by their operator, because the tensor that was cast may already be freed.
 // Counts only casts that the program or a library calls. PyTorch's own functions call the casts of
-// autocast. Another rule finds copies of the logits.
+// autocast. Another rule finds copies of the logits. Backward recomputes checkpointed modules; only
+// the copies of one module are then live. They must have a larger share of the peak, which norms
+// that compute in fp32 do not reach.
 MaybeFinding DtypeCopies(const FindingFacts& f) {
   const uint64_t logits = BytesOfLogits(f);
+  const auto is_recomputed = [&](const LiveBlock& block) {
+    return block.phase == Phase::kBackward && f.HasFrame(block.id, kCheckpointFile);
+  };
   std::map<std::string, uint64_t> makers;
+  uint64_t recomputed = 0;
   const Pile pile = f.Collect([&](const LiveBlock& block) {
-    if (!IsCast(f.Op(block.id)) || !IsForward(block.phase) || Stays(block.category) ||
-        block.step != f.peak.context.step || block.bytes == logits || block.bytes * 2 == logits)
+    if (!IsCast(f.Op(block.id)) || Stays(block.category) || block.step != f.peak.context.step ||
+        block.bytes == logits || block.bytes * 2 == logits ||
+        (!IsForward(block.phase) && !is_recomputed(block)))
       return false;
     const std::string maker = f.CallerOf(block.id);
-    if (!maker.empty()) makers[maker] += block.bytes;
-    return !maker.empty();
+    if (maker.empty()) return false;
+    makers[maker] += block.bytes;
+    if (block.phase == Phase::kBackward) recomputed += block.bytes;
+    return true;
   });
   if (makers.empty()) return std::nullopt;
   const auto most =
       std::ranges::max_element(makers, {}, [](const auto& one) { return one.second; });
   return OfBlocks(
-      f, pile, kMediumShare,
+      f, pile, recomputed * 2 > pile.bytes ? kLargeShare : kMediumShare,
       i18n::Format("{} are copies of tensors in another dtype; most of these copies are made in {}",
                    FormatBytes(pile.bytes), most->first));
 }
@@ -414,7 +424,6 @@ MaybeFinding KvCacheInTraining(const FindingFacts& f) {
 }
 
 MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
-  constexpr std::string_view kFile = "torch/utils/checkpoint.py";
   const trace::AllocationTable& a = f.trace.allocations;
   Pile pile;
   std::map<uint32_t, bool> known;
@@ -422,11 +431,11 @@ MaybeFinding CheckpointingWithoutEffect(const FindingFacts& f) {
   for (uint32_t row = 0; row < a.size(); ++row) {
     const trace::StackId stack = f.trace.events.StackOf(a.alloc_event[row]);
     const auto [it, fresh] = known.try_emplace(stack.value, false);
-    if (fresh) it->second = f.HasFrame({row}, kFile);
+    if (fresh) it->second = f.HasFrame({row}, kCheckpointFile);
     if (!it->second) continue;
     // An allocation with such a stack is part of a recomputation, so checkpointing works.
-    if (a.phase[row] == Phase::kBackward || f.HasFrame({row}, kFile, "backward") ||
-        f.HasFrame({row}, kFile, "unpack_hook"))
+    if (a.phase[row] == Phase::kBackward || f.HasFrame({row}, kCheckpointFile, "backward") ||
+        f.HasFrame({row}, kCheckpointFile, "unpack_hook"))
       return std::nullopt;
     if (!IsForward(a.phase[row]) || a.step[row] < 0) continue;
     if (step == INT32_MIN) step = a.step[row];

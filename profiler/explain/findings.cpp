@@ -114,8 +114,8 @@ constexpr Row kRows[] = {
       "weights"},
      AutocastWeights},
     {{"dtype-copies",
-      TEXT_MARK("results of casts in the forward pass take at least 5 % of the peak; autocast did "
-                "not make these casts"),
+      TEXT_MARK("results of casts in the forward pass take at least 5 % of the peak, or at least "
+                "10 % if checkpointing recomputes them; autocast did not make these casts"),
       TEXT_MARK("use one dtype in the whole model: call model.to(torch.bfloat16), create adapters "
                 "in the dtype of the weights (autocast_adapter_dtype=False), and do not call "
                 ".float() on activations"),

@@ -17015,8 +17015,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>其他 rank 立即响应，其值与本 rank 相同。NCCL 自身的缓冲区为每个通道 4 MiB，两个邻居各 16 个通道</translation>
     </message>
     <message>
-        <source>results of casts in the forward pass take at least 5 % of the peak; autocast did not make these casts</source>
-        <translation>前向传播中类型转换的结果至少占峰值的 5 %；这些转换并非由 autocast 进行</translation>
+        <source>results of casts in the forward pass take at least 5 % of the peak, or at least 10 % if checkpointing recomputes them; autocast did not make these casts</source>
+        <translation>前向传播中类型转换的结果至少占峰值的 5 %，由检查点重新计算时至少占 10 %；这些转换并非由 autocast 进行</translation>
     </message>
     <message>
         <source>results of the first step are still live at the peak, and also after the step that contains the peak</source>

@@ -116,6 +116,25 @@ class Findings(Program):
                     case, [finding["id"] for finding in self.findings(case, "--right")]
                 )
 
+    def test_casts_in_recomputed_modules(self):
+        """A checkpointed module makes its casts in backward."""
+        for kind in ("reentrant", "non-reentrant"):
+            with self.subTest(kind):
+                wrong = {
+                    finding["id"]: finding
+                    for finding in self.findings("dtype-copies", "--recompute", kind)
+                }
+                # the last block's two copies
+                self.assertEqual(wrong["dtype-copies"]["bytes"], 2 * 2048 * 1024 * 4)
+                self.assertIn("findings.py", wrong["dtype-copies"]["text"])
+                self.assertNotIn(
+                    "dtype-copies",
+                    [
+                        finding["id"]
+                        for finding in self.findings("dtype-copies", "--recompute", kind, "--right")
+                    ],
+                )
+
 
 if __name__ == "__main__":
     if not TORCH:

@@ -11,6 +11,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("case")
 parser.add_argument("--right", action="store_true")
 parser.add_argument("--call-without-cache", action="store_true")
+parser.add_argument("--recompute", choices=("reentrant", "non-reentrant"), help="checkpoint every block")
 parser.add_argument("--steps", type=int, default=4)
 arguments = parser.parse_args()
 CASE, WRONG = arguments.case, not arguments.right
@@ -74,6 +75,8 @@ class Model(torch.nn.Module):
                     x = block(x)
             elif CASE == "checkpointing-without-effect":
                 x = checkpoint(block, x, use_reentrant=WRONG)
+            elif arguments.recompute:
+                x = checkpoint(block, x, use_reentrant=arguments.recompute == "reentrant")
             else:
                 x = block(x)
             if CASE == "kept-from-before":
