@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kLook = std::chrono::milliseconds(100);
+constexpr auto kLook = std::chrono::milliseconds(50);
 constexpr size_t kMostErrorLines = 12, kMostNames = 8;
 
 std::atomic<bool> g_ended{false};

@@ -164,7 +164,9 @@ absl::StatusOr<ChildOutcome> RunOther(const std::string& program,
   while (ended == 0 || ((out_open || err_open) && told == Clock::time_point{})) {
     std::array<pollfd, 2> files = {
         {{out_open ? out_read.get() : -1, POLLIN, 0}, {err_open ? err_read.get() : -1, POLLIN, 0}}};
-    const int ready = poll(files.data(), files.size(), ended == 0 ? kPollMs : kPollMs / 10);
+    // A command that has closed its pipes ends soon.
+    const bool soon = ended != 0 || (!out_open && !err_open);
+    const int ready = poll(files.data(), files.size(), soon ? kPollMs / 10 : kPollMs);
     if (files[0].revents != 0) out_open = ReadMore(out_read.get(), outcome.out);
     if (files[1].revents != 0) err_open = ReadMore(err_read.get(), said);
     TakeLines(said, outcome, false);
