@@ -257,9 +257,7 @@ void TableView::paintEvent(QPaintEvent* event) {
   if (rows_ == nullptr || rows_->rowCount() > 0 || empty_text_.isEmpty()) return;
   QPainter painter(viewport());
   painter.setFont(PanelFont(timeline::Font::kBody));
-  QColor color = palette().color(QPalette::Text);
-  color.setAlpha(128);  // like the placeholder of a line edit
-  painter.setPen(color);
+  painter.setPen(HintColor(palette().color(QPalette::Text)));
   constexpr int kFlags = Qt::AlignTop | Qt::AlignLeft | Qt::TextWordWrap;
   QRect room = viewport()->rect().adjusted(11, 12, -11, 0);
   const int height = painter.boundingRect(room, kFlags, empty_text_).height();

@@ -77,14 +77,11 @@ namespace {
 
 // The palette of line edits, also of those in combo boxes and spin boxes.
 QPalette MakeFieldPalette(const timeline::Theme& theme) {
-  constexpr int kHalf = 128;
   QPalette palette = MakePalette(theme);
   palette.setColor(QPalette::HighlightedText, StyleColors(theme).on_accent);
-  for (QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive, QPalette::Disabled}) {
-    QColor placeholder = palette.color(group, QPalette::Text);
-    placeholder.setAlpha(kHalf);
-    palette.setColor(group, QPalette::PlaceholderText, placeholder);
-  }
+  for (QPalette::ColorGroup group : {QPalette::Active, QPalette::Inactive, QPalette::Disabled})
+    palette.setColor(group, QPalette::PlaceholderText,
+                     HintColor(palette.color(group, QPalette::Text)));
   return palette;
 }
 
