@@ -52,9 +52,9 @@ std::vector<std::string> GrowingCaches() {
   return found;
 }
 
-// Returns a folder of the user that keeps, from plan to plan, the code that Inductor compiles.
-// Inductor's own cache is isolated, because Inductor also stores there which kernel was fastest. In
-// a plan, that choice is based on emulated clocks.
+// Returns a folder of the user that keeps, from plan to plan, the code that Inductor compiles
+// (emulated/python/vramscope/compiling.py). Inductor's own cache is isolated, because Inductor also
+// stores there which kernel was fastest. In a plan, that choice is based on emulated clocks.
 std::string CompileCache() {
   const std::string path = fmt::format("/var/tmp/vramscope-{}", geteuid());
   if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return "";
@@ -172,7 +172,7 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
                            isolation->kept_.end());
   if (const std::string compiled = CompileCache(); !compiled.empty()) {
     resolved.writable.push_back(compiled);
-    isolation->environment_["TORCHINDUCTOR_CACHE_DIR"] = compiled;
+    isolation->environment_["VRAMSCOPE_ISOLATION_COMPILED"] = compiled;
   }
   isolation->environment_["VRAMSCOPE_ISOLATION_REAL"] = absl::StrJoin(resolved.writable, ":");
   std::string why;

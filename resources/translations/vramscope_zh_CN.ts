@@ -16131,14 +16131,6 @@ the run still runs out of memory.</source>
         <translation>torch 早于 2.0，即首个可记录显存历史的版本</translation>
     </message>
     <message>
-        <source>torch.compile begins with an empty cache, so the first steps compile kernels and measure them on the GPU</source>
-        <translation>torch.compile 以空缓存开始，因此最初几步会编译内核并在 GPU 上测量</translation>
-    </message>
-    <message>
-        <source>torch.compile uses its existing cache. With an empty cache, the first steps may need more memory</source>
-        <translation>torch.compile 使用其已有的缓存。若缓存为空，最初几步可能需要更多显存</translation>
-    </message>
-    <message>
         <source>torch.load loads model and optimizer before the first step. With map_location=&quot;cuda&quot;, or without map_location for a file that was saved from a GPU, weights exist twice until the checkpoint is released. With &quot;cpu&quot;, the GPU gets only the restored tensors.</source>
         <translation>在第一步之前用 torch.load 加载模型和优化器。map_location=&quot;cuda&quot;（或文件从 GPU 保存且未指定 map_location）时，权重在释放检查点之前有两份；&quot;cpu&quot; 时 GPU 只得到恢复的张量。</translation>
     </message>
@@ -18397,6 +18389,14 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>{} chooses the samples of a batch itself</source>
         <translation>{} 自行选择每个批次的样本</translation>
+    </message>
+    <message>
+        <source>torch.compile is assumed to find no results of earlier runs, so the first steps measure kernels on the GPU</source>
+        <translation>假设 torch.compile 找不到之前运行的结果，因此最初几步会在 GPU 上测量内核</translation>
+    </message>
+    <message>
+        <source>torch.compile uses its existing cache. Without it, the first steps may need more memory</source>
+        <translation>torch.compile 使用其现有缓存。若没有该缓存，最初几步可能需要更多显存</translation>
     </message>
 </context>
 <context>

@@ -1,11 +1,15 @@
-"""Handles the caches of torch.compile and Triton, which keep results for later runs. With filled
-caches the first step measures no kernels on the GPU and needs less memory. A plan begins with empty
-caches, like a program's first run. So two plans of the same program give the same result, and
-nothing that was measured on the emulated GPU is stored where a real run would use it.
+"""Handles the caches of torch.compile and Triton, which keep results for later runs. If they
+contain measurements, the first step measures no kernels on the GPU. It then needs less memory, and
+the allocator's blocks are divided differently from there on. A plan measures like a program's first
+run, so two plans of the same program give the same result. Nothing that was measured on the
+emulated GPU is stored where a real run would use it.
+
+Compiled code has no influence on memory. It is kept from plan to plan, in a folder of vramscope.
 
 A folder that the environment or the program names is still used, and an assumption says so."""
 
 import functools
+import importlib.util
 import inspect
 import os
 import sys
@@ -18,6 +22,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VARIABLE = "TORCHINDUCTOR_CACHE_DIR"
 
 
+def _stores_measurements_apart():
+    """Returns whether this version of PyTorch reads measurements through a function that can be
+    replaced. Versions before 2.5 do not."""
+    torch = importlib.util.find_spec("torch")
+    places = torch.submodule_search_locations if torch else None
+    return bool(places) and os.path.exists(
+        os.path.join(places[0], "_inductor", "runtime", "autotune_cache.py")
+    )
+
+
 class Compiling:
     def __init__(self, process):
         self.process = process
@@ -26,8 +40,9 @@ class Compiling:
         process.on_again.append(self.choose)
 
     def choose(self):
-        process = self.process
-        ours = os.path.join(process.settings.scratch, "compiled", "")
+        settings = self.process.settings
+        kept = settings.compiled if _stores_measurements_apart() else ""
+        ours = os.path.join(kept or os.path.join(settings.scratch, "compiled"), "")
         named = os.environ.get(VARIABLE, "")
         # Each rank has a folder of its own. In a common folder, timing would decide which ranks
         # find code that another rank has compiled.
@@ -42,19 +57,32 @@ class Compiling:
             folder = os.environ.get(VARIABLE, "")
             if folder == self.folder:
                 self.process.assume(
-                    "torch.compile begins with an empty cache, so the first steps compile "
-                    "kernels and measure them on the GPU",
+                    "torch.compile is assumed to find no results of earlier runs, so the first "
+                    "steps measure kernels on the GPU",
                     place(),
                 )
             else:
                 self.process.assume(
-                    "torch.compile uses its existing cache. With an empty cache, the first steps "
-                    "may need more memory",
+                    "torch.compile uses its existing cache. Without it, the first steps may need "
+                    "more memory",
                     folder,
                 )
             return function(*args, **kwargs)
 
         return wrapper
+
+    def forgets_measurements(self, module):
+        """Hides which kernels were fastest in earlier plans from torch.compile."""
+        cache = module.AutotuneCache
+        read_best = cache.read_best
+
+        @functools.wraps(read_best)
+        def read(self_of_cache, *args, **kwargs):
+            if os.environ.get(VARIABLE, "") == self.folder:
+                return None
+            return read_best(self_of_cache, *args, **kwargs)
+
+        cache.read_best = read
 
     # --- Triton's autotuner: measuring uses as much GPU memory as usual, but only the first usable
     # kernel is measured
@@ -148,6 +176,7 @@ def install(process):
         "torch._inductor.compile_fx",
         lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)),
     )
+    imports.after(process, "torch._inductor.runtime.autotune_cache", compiling.forgets_measurements)
     imports.after(process, "torch._dynamo.eval_frame", stays_as_it_is)
     imports.after(process, "triton.runtime.autotuner", compiling.tunes)
     imports.after(process, "triton.testing", compiling.measures)

@@ -42,6 +42,8 @@ class Settings:
             for path in environment.get("VRAMSCOPE_ISOLATION_REAL", "").split(os.pathsep)
             if path
         ]
+        # the folder that keeps compiled code from plan to plan (compiling.py)
+        self.compiled = environment.get("VRAMSCOPE_ISOLATION_COMPILED", "")
         # loaded into this process (native.py)
         self.library = environment.get("VRAMSCOPE_PROGRAM_TAIL", "")
         self.stacks = environment.get("VRAMSCOPE_PROGRAM_STACKS", "python")

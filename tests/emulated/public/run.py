@@ -34,10 +34,9 @@ DEVICE = "h100-sxm"
 # planned only if --toggles names them: they rarely change the allocated peak
 NOT_TRIED = ("max-split-size", "gc-threshold")
 TOO_LONG = "too long"  # the status of a plan that reached the time limit
-# These are planned in a new process. torch reads the first three when it is imported, before a
-# plan's fork starts. A compiled
-# program has a slightly different peak in a fork.
-FROM_SCRATCH = ("expandable-segments", "max-split-size", "gc-threshold", "compile")
+# These are planned in a new process: torch reads them when it is imported, before a plan's fork
+# starts.
+FROM_SCRATCH = ("expandable-segments", "max-split-size", "gc-threshold")
 
 
 class Runner:
