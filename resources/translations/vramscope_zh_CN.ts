@@ -18398,6 +18398,62 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>torch.compile uses its existing cache. Without it, the first steps may need more memory</source>
         <translation>torch.compile 使用其现有缓存。若没有该缓存，最初几步可能需要更多显存</translation>
     </message>
+    <message>
+        <source>LoRA is already only on the layers that peft chooses</source>
+        <translation>LoRA 已经只作用于 peft 选择的层</translation>
+    </message>
+    <message>
+        <source>LoRA is already only on the query and value projections</source>
+        <translation>LoRA 已经只作用于查询和值投影</translation>
+    </message>
+    <message>
+        <source>LoRA on fewer layers</source>
+        <translation>在更少的层上使用 LoRA</translation>
+    </message>
+    <message>
+        <source>LoRA only on the layers that peft chooses for this architecture, or on the query and value projections (torchtune). Adapters on fewer layers keep fewer activations</source>
+        <translation>LoRA 只作用于 peft 为该架构选择的层，或只作用于查询和值投影（torchtune）。适配器所在的层越少，保留的激活越少</translation>
+    </message>
+    <message>
+        <source>Smaller rank of the program&apos;s LoRA</source>
+        <translation>减小程序中 LoRA 的秩</translation>
+    </message>
+    <message>
+        <source>The two matrices per layer are smaller, and so are their gradients and states</source>
+        <translation>每层的两个矩阵更小，它们的梯度和优化器状态也更小</translation>
+    </message>
+    <message>
+        <source>peft already chooses the layers</source>
+        <translation>已经由 peft 选择层</translation>
+    </message>
+    <message>
+        <source>peft has no default layers for {}</source>
+        <translation>peft 没有 {} 的默认层</translation>
+    </message>
+    <message>
+        <source>programs that create peft&apos;s LoraConfig, and torchtune&apos;s recipes with LoRA</source>
+        <translation>创建 peft LoraConfig 的程序，以及使用 LoRA 的 torchtune recipe</translation>
+    </message>
+    <message>
+        <source>the program changes the LoraConfig afterwards</source>
+        <translation>程序之后更改了 LoraConfig</translation>
+    </message>
+    <message>
+        <source>the program does not create peft&apos;s LoraConfig</source>
+        <translation>程序没有创建 peft 的 LoraConfig</translation>
+    </message>
+    <message>
+        <source>the program does not train with this LoraConfig</source>
+        <translation>程序没有用此 LoraConfig 训练</translation>
+    </message>
+    <message>
+        <source>the rank is already {}</source>
+        <translation>秩已经是 {}</translation>
+    </message>
+    <message>
+        <source>the rank must be at least 1</source>
+        <translation>秩必须至少为 1</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

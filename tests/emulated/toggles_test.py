@@ -811,6 +811,7 @@ class OtherLibraries(Toggles):
             "gradient_accumulation_steps": 2,
             "compile": False,
             "enable_activation_checkpointing": False,
+            "model": {"lora_rank": 64, "lora_attn_modules": ["q_proj"], "apply_lora_to_mlp": True},
         }
         environment = self.package(
             "torchtune.config._parse", "def _merge_yaml_and_cli_args():\n    return %r\n" % settings
@@ -819,6 +820,7 @@ class OtherLibraries(Toggles):
             ("micro-batch=1", {"batch_size": 1, "gradient_accumulation_steps": 8}),
             ("checkpointing", {"enable_activation_checkpointing": True}),
             ("compile", {"compile": True}),
+            ("lora-rank=8", {"model": {**settings["model"], "lora_rank": 8}}),
         ):
             if toggle == "compile" and not has("triton"):
                 continue
@@ -831,7 +833,11 @@ class OtherLibraries(Toggles):
                 # this recipe ignores the setting, so the toggle says that nothing was compiled
                 compiles = toggle == "compile"
                 report = self.report(code, toggle, status=NO if compiles else DONE, **environment)
-                words = " ".join("%s=%s" % pair for pair in changed.items())
+                words = (
+                    "model.lora_rank=8"
+                    if "model" in changed
+                    else " ".join("%s=%s" % pair for pair in changed.items())
+                )
                 self.assertEqual(
                     (report["state"], report["change"][0]["text"]),
                     ("no effect" if compiles else "applied", words + "  # on the command line"),
@@ -869,6 +875,22 @@ class TransformersTrainer(Toggles):
                 peaks[toggle] = self.json("info", self.path("toggled.trace"))["peak"]["allocated"]
         self.assertLess(peaks["lora-attention=4"], peaks["lora=4"])
         self.assertLess(peaks["lora=4"], peaks["dora=4"])
+
+    @unittest.skipUnless(TORCH and has("peft"), "no peft")
+    def test_adapters_of_the_program(self):
+        own = (TRAINER, "--hand", "own-lora")
+        for toggle, line in (
+            ("lora-rank=4", "LoraConfig(..., r=4)"),
+            ("lora-targets", "LoraConfig(..., target_modules=None)"),
+        ):
+            with self.subTest(toggle):
+                self.same(TRAINER, toggle, also="own-lora")
+                (report,) = self.plan(*own, options=("--toggle", toggle))["toggles"]
+                self.assertEqual([one["text"] for one in report["change"]], [line])
+        self.assertEqual(self.row("lora-rank", *own)["proposals"], ["8", "2"])
+        (report,) = self.plan(*own, options=("--toggle", "lora-rank=16"))["toggles"]
+        self.assertEqual((report["state"], report["why"]), ("already on", "the rank is already 16"))
+        self.assertIn("LoraConfig", self.row("lora-rank", TRAINER)["why"])
 
     @unittest.skipUnless(TORCH and has("bitsandbytes") and has("peft"), "no bitsandbytes or peft")
     def test_quantized_weights_with_adapters(self):

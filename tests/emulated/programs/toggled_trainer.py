@@ -72,6 +72,11 @@ def main():
             from peft import LoraConfig, get_peft_model
 
             model = get_peft_model(model, LoraConfig(r=4, task_type="CAUSAL_LM", **adapters))
+    if "own-lora" in hands:
+        from peft import LoraConfig, get_peft_model
+
+        rank = 4 if "lora-rank=4" in hands else 16
+        model = get_peft_model(model, LoraConfig(r=rank, target_modules=None if "lora-targets" in hands else "all-linear", task_type="CAUSAL_LM"))
     if "no-use-cache" in hands:
         model.config.use_cache = False
     if "enable-checkpointing" in hands:

@@ -1,9 +1,11 @@
 """Toggles that train adapters instead of all weights."""
 
 import importlib.util
+import json
 import weakref
 
 from vramscope.toggles.declaration import ROUNDING, TRAINING, Toggle, toggle
+from vramscope.toggles.session import on_command_line
 
 TASKS = (
     ("ForCausalLM", "CAUSAL_LM"),
@@ -66,7 +68,8 @@ class Lora(Toggle):
             ):
                 from peft import LoraConfig, get_peft_model
 
-                model = get_peft_model(model, LoraConfig(**options))
+                with self.session.own_adapters():
+                    model = get_peft_model(model, LoraConfig(**options))
             self.made.add(model)
         return model
 
@@ -156,6 +159,135 @@ class Dora(Lora):
             if isinstance(settings, dict)
             else False
         )
+
+
+class _OwnLora(Toggle):
+    """A toggle that changes the LoRA that the program itself adds: the arguments of peft's
+    LoraConfig, or the settings of a recipe of torchtune."""
+
+    group, changes = "adapters", TRAINING
+    applies_to = "programs that create peft's LoraConfig, and torchtune's recipes with LoRA"
+
+    def install(self):
+        self.wanted = {}  # fields of peft's LoraConfig, if the toggle has set them
+        self.configs = []  # the settings of all adapters with which the program trains
+
+    def lora_config(self, keywords, text):
+        wanted = self.settings(keywords)
+        if wanted and self.reach(text(wanted)):
+            self.wanted = wanted
+            keywords.update(wanted)
+
+    def recipe(self, settings):
+        model = settings.get("model")
+        wanted = self.settings_of_recipe(model) if model and "lora_rank" in model else {}
+        words = (
+            "model.%s=%s" % (name, json.dumps(value).replace('"', "").replace(" ", ""))
+            for name, value in wanted.items()
+        )
+        if wanted and self.reach(on_command_line(*words)):
+            model.update(wanted)
+
+    def before_call(self, module):
+        if not module.training or not self.torch.is_grad_enabled():
+            return
+        for part in module.modules():
+            settings = getattr(part, "peft_config", None)
+            if isinstance(settings, dict):
+                found = [one for one in settings.values() if hasattr(one, "r")]
+                self.configs += [one for one in found if one not in self.configs]
+                self.trains(part, found)
+
+    def trains(self, model, configs):
+        """Called when a model with adapters of these settings is trained."""
+
+    def finish(self):
+        if not self.wanted:
+            return
+        if not self.configs:
+            self.override("the program does not train with this LoraConfig")
+        elif not any(self.is_set(one) for one in self.configs):
+            self.override("the program changes the LoraConfig afterwards")
+
+    def is_set(self, config):
+        return all(getattr(config, name) == value for name, value in self.wanted.items())
+
+    def absent(self):
+        return "the program does not create peft's LoraConfig"
+
+
+@toggle
+class LoraRank(_OwnLora):
+    name, label, slow = "lora-rank", "Smaller rank of the program's LoRA", True
+    explains = "The two matrices per layer are smaller, and so are their gradients and states"
+    # used before the program's own rank is known; proposals() returns parts of that rank
+    values, tries = "RANK", ("1",)
+    reduces = {"Parameter": 0.02, "Gradient": 0.7, "Optimizer state": 0.7}
+    own = 0
+
+    def settings(self, keywords):
+        return self.changed("r", keywords["r"])
+
+    def settings_of_recipe(self, model):
+        return self.changed("lora_rank", model["lora_rank"])
+
+    def changed(self, name, own):
+        wanted, self.own = int(self.value), own
+        if own == wanted:
+            self.already("the rank is already %d" % wanted)
+        elif wanted < 1:
+            self.refuse("the rank must be at least 1")
+        else:
+            return {name: wanted}
+        return {}
+
+    def proposals(self):
+        return [str(self.own // part) for part in (2, 8) if self.own >= part]
+
+    def share(self, value):
+        return 1 - int(value) / self.own
+
+
+@toggle
+class LoraTargets(_OwnLora):
+    name, label, slow = "lora-targets", "LoRA on fewer layers", True
+    explains = (
+        "LoRA only on the layers that peft chooses for this architecture, or on the query and "
+        "value projections (torchtune). Adapters on fewer layers keep fewer activations"
+    )
+    reduces = {"Parameter": 0.01, "Gradient": 0.7, "Optimizer state": 0.7, "Activation": 0.2}
+
+    def settings(self, keywords):
+        if keywords["target_modules"] is None:
+            self.already("peft already chooses the layers")
+            return {}
+        self.own = keywords["target_modules"]
+        return {"target_modules": None}
+
+    def settings_of_recipe(self, model):
+        wanted = {"lora_attn_modules": ["q_proj", "v_proj"], "apply_lora_to_mlp": False}
+        if "apply_lora_to_output" in model:
+            wanted["apply_lora_to_output"] = False
+        if all(model.get(name) == value for name, value in wanted.items()):
+            self.already("LoRA is already only on the query and value projections")
+            return {}
+        return wanted
+
+    def trains(self, model, configs):
+        if self.on or not self.reached:
+            return
+        from peft.utils import constants
+
+        known = constants.TRANSFORMERS_MODELS_TO_LORA_TARGET_MODULES_MAPPING
+        kind = getattr(getattr(model, "config", None), "model_type", "") or type(model).__name__
+        if kind not in known:
+            self.withdraw("peft has no default layers for %s" % kind)
+        elif isinstance(self.own, (list, tuple, set)) and set(self.own) == set(known[kind]):
+            self.withdraw("LoRA is already only on the layers that peft chooses", already=True)
+
+    def is_set(self, config):
+        # peft replaces None by its own choice
+        return set(config.target_modules or ()) != set(self.own)
 
 
 @toggle

@@ -165,6 +165,11 @@ class Toggle:
         after a model was passed to a Trainer. Returns the model or a replacement."""
         return model
 
+    def lora_config(self, keywords, text):
+        """Called when the program creates peft's LoraConfig. May change `keywords`, which has at
+        least the rank and the target modules. `text` returns the change that sets {name:
+        value}."""
+
     def accelerator(self, keywords):
         """Called when the program creates accelerate's Accelerator."""
 

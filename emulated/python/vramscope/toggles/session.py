@@ -2,6 +2,7 @@
 arguments of transformers and accelerate. It also stores facts about the program (whether it clips
 gradients, which library trains), on which toggles depend."""
 
+import contextlib
 import functools
 import inspect
 import json
@@ -102,6 +103,22 @@ def _steps(path):
     )
 
 
+def _lora_words(values):
+    """Returns the change that sets these fields of peft's LoraConfig on the command line of a
+    script of trl."""
+    return on_command_line(
+        *(
+            "(without --lora_%s)" % name if value is None else "--lora_%s %s" % (name, value)
+            for name, value in values.items()
+        )
+    )
+
+
+def _lora_arguments(values):
+    words = ", ".join("%s=%s" % (name, _literal(value)) for name, value in values.items())
+    return "LoraConfig(..., %s)" % words
+
+
 def _literal(value):
     """Returns a Python literal with double quotes."""
     text = json.dumps(value)
@@ -121,6 +138,7 @@ class _Calls(threading.local):
         self.contexts = []
         self.making = 0  # nesting of optimizers being created
         self.making_own = False  # a toggle creates an optimizer
+        self.making_own_adapters = 0  # nesting of a toggle that creates adapters
         self.loading = 0  # nesting of from_pretrained
         self.trainer = 0  # nesting within transformers' Trainer
 
@@ -169,6 +187,7 @@ class Session:
         imports.after(
             self.process, "transformers.models.auto.auto_factory", self._watch_auto_models
         )
+        imports.after(self.process, "peft.tuners.lora.config", self._watch_adapters)
         imports.after(self.process, "accelerate.accelerator", self._watch_accelerator)
         for name in ("lightning.pytorch", "pytorch_lightning"):
             imports.after(self.process, name + ".trainer.trainer", self._watch_lightning)
@@ -496,6 +515,40 @@ class Session:
             for name in ("from_pretrained", "from_config"):
                 if name in kind.__dict__:
                     setattr(kind, name, self._loads(getattr(kind, name), name))
+
+    @contextlib.contextmanager
+    def own_adapters(self):
+        """A toggle creates peft's LoraConfig."""
+        self.calls.making_own_adapters += 1
+        try:
+            yield
+        finally:
+            self.calls.making_own_adapters -= 1
+
+    def _watch_adapters(self, module):
+        kind = module.LoraConfig
+        make = kind.__init__
+        signature = inspect.signature(make)
+        defaults = {name: signature.parameters[name].default for name in ("r", "target_modules")}
+        peft = os.path.dirname(sys.modules["peft"].__file__) + os.sep
+
+        @functools.wraps(make)
+        def __init__(config, *args, **kwargs):
+            caller = sys._getframe(1).f_code
+            # peft itself creates copies, and the settings of saved adapters, whose sizes are given
+            if self.calls.making_own_adapters or caller.co_filename.startswith(peft):
+                return make(config, *args, **kwargs)
+            try:
+                keywords = dict(signature.bind(config, *args, **kwargs).arguments)
+            except TypeError:
+                return make(config, *args, **kwargs)
+            keywords.pop("self", None)
+            keywords = {**defaults, **keywords}
+            from_words = caller.co_name == "get_peft_config"  # trl's, from the command line
+            self.each("lora_config", keywords, _lora_words if from_words else _lora_arguments)
+            return make(config, **keywords)
+
+        kind.__init__ = __init__
 
     def _watch_accelerator(self, module):
         kind = module.Accelerator
