@@ -27,6 +27,7 @@ FAILED_PRECONDITION = 3
 
 class Isolation(unittest.TestCase):
     MODE = "overlay"
+    ASKED = ""  # --isolation, if not MODE
     PYTHON = sys.executable
 
     def setUp(self):
@@ -57,7 +58,7 @@ class Isolation(unittest.TestCase):
             VRAMSCOPE,
             "plan",
             "--isolation",
-            self.MODE,
+            self.ASKED or self.MODE,
             "--steps",
             "0",
             *options,
@@ -392,6 +393,22 @@ class WarmUnprivileged(Warm, Unprivileged):
 
 class Copy(Isolation):
     MODE = "copy"
+
+
+class NoNamespaces(Isolation):
+    """Where namespaces are refused, the mode is `copy`, and it isolates as much."""
+
+    MODE, ASKED, CALL = "copy", "auto", "unshare"
+
+    def setUp(self):
+        if os.uname().machine != "x86_64":
+            self.skipTest("the filter has x86-64's numbers of system calls")
+        super().setUp()
+        self.prefix = [sys.executable, os.path.join(HERE, "isolation", "refusing.py"), self.CALL]
+
+
+class NoMounts(NoNamespaces):
+    CALL = "mount"
 
 
 class Refused(unittest.TestCase):
