@@ -531,6 +531,40 @@ class OtherVersions(Thread):
             {**self.packages(), "accelerate": ", ".join(rows)},
         )
 
+    @unittest.skipUnless(TORCH and has("accelerate") and has("peft"), "no accelerate or peft")
+    def test_sharded_weights_of_versions_of_transformers(self):
+        """transformers#39795. Its figures are not in the excerpt. With the model's configuration
+        alone, no version shards less than another, so the cause must lie elsewhere."""
+        layers, width = 6, 4096
+        rows, changes = self.with_versions(
+            "transformers==4.49.0,4.53.3,4.54.0",
+            "fully_sharded_granite.py",
+            "--layers",
+            str(layers),
+            options=("--ranks", "2", "--device", "a100-80gb"),
+        )
+        attention = 2 * width * width + 2 * width * 1024 + 2 * width + 2 * 1024
+        block = attention + 3 * width * 14336 + 2 * 14336 + 3 * width
+        adapters = layers * 8 * (3 * width + 1024)
+        half = ((49152 * width + layers * block + width) * 2 + adapters * 4) / 2
+        for version, row in rows.items():
+            with self.subTest(version):
+                self.near(row["peak_by_category"]["Parameter"], half, 0.03)
+                self.near(row["peak"], rows["4.54.0"]["peak"], 0.03)
+        later = changes["4.53.3", "4.54.0"]
+        self.assertLess(later["peak"], 0)  # keys and values are not repeated for the heads
+        self.assertTrue(any("repeat_kv" in site["name"] for site in later["sites"]))
+        self.write(
+            "transformers#39795",
+            "vramscope plan --ranks 2 --with transformers==4.49.0,4.53.3,4.54.0",
+            ["%s: %+d B" % (site["name"], site["delta"]) for site in later["sites"][:2]],
+            [
+                ("peak of a rank, %s" % version, "GiB", None, row["peak"] / GIB)
+                for version, row in rows.items()
+            ],
+            {**self.packages(), "transformers": ", ".join(rows)},
+        )
+
     def test_causal_mask_of_versions_of_transformers(self):
         """transformers#30010."""
         self.use("torch-2.2.2")
