@@ -156,10 +156,18 @@ std::string SiteNames::SearchText(uint32_t frame) const {
                      FileLabel(File(frame)), line, Function(frame));
 }
 
+bool SiteNames::IsInstalled(std::string_view file) const {
+  // A script next to the packages belongs to the program.
+  return trace::IsInstalledPython(file) ||
+         std::ranges::any_of(trace_.package_folders, [&](std::string_view folder) {
+           return file.starts_with(folder) &&
+                  file.substr(folder.size()).find(folder.back()) != std::string_view::npos;
+         });
+}
+
 SiteNames::Frame SiteNames::KindOf(uint32_t frame) const {
   const std::string_view file = File(frame), function = Function(frame);
-  if (IsPython(file, function))
-    return trace::IsInstalledPython(file) ? Frame::kLibrary : Frame::kProgram;
+  if (IsPython(file, function)) return IsInstalled(file) ? Frame::kLibrary : Frame::kProgram;
   if (!NodeOf(function).empty()) return Frame::kNode;
   if (IsOperator(function)) return Frame::kOperator;
   return Frame::kMachinery;

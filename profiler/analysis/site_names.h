@@ -88,6 +88,8 @@ class SiteNames {
   std::string_view Function(uint32_t frame) const {
     return trace_.String(trace_.stacks.function[frame]);
   }
+  // Returns whether the file belongs to an installed package or to Python.
+  bool IsInstalled(std::string_view file) const;
   // Returns whether the program's innermost frame is at module level.
   bool IsTopLevel(trace::StackId stack) const;
   // Returns the script, which is the file of the program's outermost frame at module level, or

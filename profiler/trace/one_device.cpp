@@ -57,6 +57,7 @@ class Slicer {
   std::shared_ptr<const Trace> Make() {
     out_->info = trace_.info;
     out_->strings = trace_.strings;
+    out_->package_folders = trace_.package_folders;
     out_->stacks = trace_.stacks;
     out_->complete = trace_.complete;
     out_->end_message = trace_.end_message;

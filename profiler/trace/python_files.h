@@ -18,4 +18,16 @@ inline bool IsInstalledPython(std::string_view file) {
   return file.starts_with("<frozen");
 }
 
+// Returns the folder that contains PyTorch, with a separator at the end, if `file` is PyTorch's
+// file in which modules call each other, and the folder is not one of those above. Packages lie
+// there after `pip install --target`. Otherwise returns "".
+inline std::string_view PackageFolderOf(std::string_view file) {
+  for (const std::string_view end :
+       {"/torch/nn/modules/module.py", "\\torch\\nn\\modules\\module.py"}) {
+    if (file.ends_with(end) && file.size() > end.size() && !IsInstalledPython(file))
+      return file.substr(0, file.size() - end.size() + 1);
+  }
+  return {};
+}
+
 }  // namespace vramscope::trace

@@ -59,6 +59,7 @@ void Update(const Trace& now, uint32_t activities, uint32_t operands, Trace& to)
   to.warnings = now.warnings;
   to.recording_begin = now.recording_begin;
   Append(now.strings, to.strings);
+  Append(now.package_folders, to.package_folders);
   Append(now.markers, to.markers);
   AppendAll(now.events, to.events);
   AppendAll(now.retags, to.retags);

@@ -14,6 +14,7 @@
 #include "profiler/trace/event_fields.h"
 #include "profiler/trace/main_category.h"
 #include "profiler/trace/processes.h"
+#include "profiler/trace/python_files.h"
 #include "profiler/trace/shared_snapshots.h"
 
 namespace vramscope::trace {
@@ -420,6 +421,9 @@ absl::Status TraceBuilder::AddStrings(uint32_t first_id, std::span<const std::st
     return absl::DataLossError(
         i18n::Format("strings: ids begin at {} instead of {}", first_id, strings.size()));
   strings.insert(strings.end(), values.begin(), values.end());
+  for (const std::string& value : values)
+    if (const std::string_view folder = PackageFolderOf(value); !folder.empty())
+      impl_->trace.package_folders.emplace_back(folder);
   return absl::OkStatus();
 }
 

@@ -161,6 +161,8 @@ struct Marker {
 struct Trace {
   TraceInfo info;
   std::vector<std::string> strings;  // [0] is ""
+  // Folders of packages that are not called "site-packages" (PackageFolderOf in python_files.h).
+  std::vector<std::string> package_folders;
   EventTable events;
   AllocationTable allocations;
   RetagTable retags;

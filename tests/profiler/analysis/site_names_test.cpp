@@ -67,6 +67,22 @@ TEST(SiteNamesTest, SkipsInstalledPackagesInWindowsPaths) {
             "model.py:42 forward > aten::mm");
 }
 
+TEST(SiteNamesTest, SkipsPackagesInTheFolderThatContainsPyTorch) {
+  const std::string torch = "/opt/packages/torch/nn/modules/module.py";
+  trace::Trace t = WithStack({kOperator,
+                              {"_call_impl", torch, 9},
+                              {"forward", "/opt/packages/transformers/models/llama.py", 3},
+                              {"main", "/opt/packages/train.py", 42},
+                              {"run", "/home/me/launch.py", 7}});
+  EXPECT_EQ(SiteNames(t).Name({1}, {}, 2),
+            "module.py:9 _call_impl < llama.py:3 forward > aten::mm");
+  trace::TraceBuilder builder;
+  ASSERT_TRUE(builder.AddStrings(0, t.strings).ok());
+  t.package_folders = builder.Snapshot()->package_folders;
+  ASSERT_EQ(t.package_folders, std::vector<std::string>{"/opt/packages/"});
+  EXPECT_EQ(SiteNames(t).Name({1}, {}, 2), "train.py:42 main < launch.py:7 run > aten::mm");
+}
+
 TEST(SiteNamesTest, RecordedOperatorReplacesStackOperator) {
   const trace::Trace t = WithStack({kOperator, {"step", "/home/me/run/train.py", 7}});
   EXPECT_EQ(SiteNames(t).Name({1}, "aten::addmm"), "train.py:7 step > aten::addmm");
