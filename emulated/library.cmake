@@ -33,10 +33,9 @@ function(vramscope_emulated_library soname)
     COMMAND_EXPAND_LISTS VERBATIM)
   add_library(${target} SHARED ${objects} "${stubs}.o")
   set_source_files_properties("${stubs}.o" PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
-  # Linked statically: the program's standard library may be older than this compiler's.
   target_link_libraries(${target} PRIVATE vramscope_emulated vramscope_old_glibc ${ARG_LIBRARIES})
-  target_link_options(${target} PRIVATE "-Wl,--version-script=${stubs}.map" -Wl,-z,defs -static-libstdc++
-                      -static-libgcc)
+  target_link_options(${target} PRIVATE "-Wl,--version-script=${stubs}.map" -Wl,-z,defs
+                      ${VRAMSCOPE_STANDARD_LIBRARY})
   set_target_properties(${target} PROPERTIES
     PREFIX "" SUFFIX "" OUTPUT_NAME "${soname}" LINKER_LANGUAGE CXX
     LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/emulated"
