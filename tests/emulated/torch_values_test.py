@@ -210,6 +210,7 @@ class Values(Program):
             "devices {'cuda'}",
             "not pickled []",
             "lazy ['Linear', 'BatchNorm1d'] [4, 3] cuda",
+            "not compiled []",
         ):
             self.assertIn(line, self.stderr.splitlines())
 

@@ -168,7 +168,7 @@ def install(process, originals):
     """Call after functions of torch were replaced. `originals` is {name: function}. It also
     contains functions that were not replaced."""
     torch, with_device = process.torch, constructors(process.torch)
-    replaced = []
+    replaced, methods = [], {}
     for name, original in originals.items():
         function = getattr(torch, name)
         if function is original:
@@ -187,11 +187,18 @@ def install(process, originals):
                 indexing.replace(torch, function)
             else:
                 setattr(torch.Tensor, name, function)
+            if inspect.ismethoddescriptor(original):
+                methods[name] = getattr(torch.Tensor, name)
             _rename(function, "Tensor." + name)
     for module, names in _TABLES.items():
         for name in names:
             _add_to_table(module, name, replaced)
     imports.after(process, "torch._subclasses.fake_tensor", _copies)
+    for module, call in (
+        ("torch._dynamo.trace_rules", _traces_methods),
+        ("torch._dynamo.variables.torch_function", _traces_methods_of_subclasses),
+    ):
+        imports.after(process, module, functools.partial(call, methods))
 
 
 def _add_to_table(module, name, replaced):
@@ -210,6 +217,34 @@ def _add_to_table(module, name, replaced):
             table.append(function)
         elif isinstance(table, set):
             table.add(function)
+
+
+def _traces_methods(methods, module):
+    """Adds replaced methods to those that torch.compile puts into its graph. It collects the
+    methods that torch.Tensor defines in C++."""
+    collect = module.get_tensor_method
+
+    @functools.wraps(collect)
+    @functools.cache
+    def get_tensor_method():
+        return collect() | frozenset(methods.values())
+
+    module.get_tensor_method = get_tensor_method
+
+
+def _traces_methods_of_subclasses(methods, module):
+    """Makes torch.compile trace calls like weight.view(-1) of a tensor subclass that has a
+    __torch_function__. It takes Python functions for attributes there."""
+    kind = module.TensorWithTFOverrideVariable
+    attribute = kind.var_getattr
+
+    @functools.wraps(attribute)
+    def var_getattr(self, tx, name):
+        if name in methods and inspect.getattr_static(self.python_type(), name) is methods[name]:
+            return super(kind, self).var_getattr(tx, name)
+        return attribute(self, tx, name)
+
+    kind.var_getattr = var_getattr
 
 
 def _copies(module):

@@ -1,4 +1,4 @@
-"""Uses classes, modes, torch.fx, fake copies and pickle, all of which look for torch's functions by identity. Prints what
+"""Uses classes, modes, torch.fx, torch.compile, fake copies and pickle, all of which look for torch's functions by identity. Prints what
 they did not find."""
 import copy
 import pickle
@@ -75,3 +75,19 @@ print("not pickled", [name for owner, names in ((torch, set(FUNCTIONS) - {"uniqu
 lazy = torch.nn.Sequential(torch.nn.LazyLinear(4), torch.nn.LazyBatchNorm1d()).to("cuda").cuda().float()
 lazy(torch.ones(2, 3, device="cuda")).sum().backward()
 print("lazy", [type(module).__name__ for module in lazy], list(lazy[0].weight.shape), lazy[1].running_mean.device.type)
+
+
+class Own(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+METHODS_OF_OWN = {"view": lambda w: w.view(2, 2), "t": lambda w: w.view(2, 2).t(), "to": lambda w: w.to(torch.float16), "clone": lambda w: w.clone()}
+failed = []
+for name, call in METHODS_OF_OWN.items():
+    try:
+        torch.compile(call, backend="eager", fullgraph=True)(x.as_subclass(Own))
+    except Exception as error:
+        failed.append((name, str(error).splitlines()[0]))
+print("not compiled", failed)
