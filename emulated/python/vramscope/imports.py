@@ -1,5 +1,6 @@
 """Calls functions when a module has been imported, now or later."""
 
+import importlib.machinery
 import importlib.util
 import sys
 
@@ -26,11 +27,31 @@ class _Finder:
 
         def exec_module(module):
             execute(module)
-            for process, call in self.calls.pop(name, ()):
-                _call(process, name, call, module)
+            self.imported(name, module)
 
         spec.loader.exec_module = exec_module
         return spec
+
+    def imported(self, name, module):
+        for process, call in self.calls.pop(name, ()):
+            _call(process, name, call, module)
+
+
+class _Unfinished(importlib.machinery.ModuleSpec):
+    """The specification of a module whose import has begun before after() is called, because this
+    module imports torch. The import system sets `_initializing` to False at the end."""
+
+    @property
+    def _initializing(self):
+        return self.__dict__["_initializing"]
+
+    @_initializing.setter
+    def _initializing(self, value):
+        self.__dict__["_initializing"] = value
+        module = sys.modules.get(self.name)
+        if not value and module is not None:  # None: the import has failed
+            self.__class__ = importlib.machinery.ModuleSpec
+            _finder.imported(self.name, module)
 
 
 _finder = _Finder()
@@ -46,8 +67,12 @@ def _call(process, name, call, module):
 
 def after(process, name, call):
     if name in sys.modules:
-        _call(process, name, call, sys.modules[name])
-        return
-    if _finder not in sys.meta_path:
+        spec = getattr(sys.modules[name], "__spec__", None)
+        if not getattr(spec, "_initializing", False):
+            _call(process, name, call, sys.modules[name])
+            return
+        if type(spec) is importlib.machinery.ModuleSpec:
+            spec.__class__ = _Unfinished
+    elif _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
     _finder.calls.setdefault(name, []).append((process, call))
