@@ -49,6 +49,8 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("the program sets {}={} afterwards"),
     TEXT_MARK("the weights are already {}"),
     TEXT_MARK("the installed transformers version has no TrainingArguments.{}"),
+    TEXT_MARK("the installed accelerate version has no {}.{}"),
+    TEXT_MARK("the installed Lightning version has no {}"),
     TEXT_MARK("torch_empty_cache_steps is already {}"),
     TEXT_MARK("TrainingArguments already has optim=\"{}\""),
     TEXT_MARK("TrainingArguments already has {}=True"),

@@ -9689,10 +9689,6 @@ first difference: event {} at {}
         <translation>在启用梯度的评估模式下调用的模型</translation>
     </message>
     <message>
-        <source>models that the program&apos;s own training loop calls</source>
-        <translation>程序自己的训练循环所调用的模型</translation>
-    </message>
-    <message>
         <source>peak {} allocated ({}), {} reserved ({})</source>
         <translation>峰值：已分配 {}（{}），预留 {}（{}）</translation>
     </message>
@@ -17567,10 +17563,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>PyTorch 2.11（CUDA 13.0）在驱动 580.159.04 下返回的 total_memory（在此型号的 GPU 上实测）</translation>
     </message>
     <message>
-        <source>transformers&apos; Trainer with several processes</source>
-        <translation>使用多个进程的 transformers Trainer</translation>
-    </message>
-    <message>
         <source>user namespace of the process that keeps the imported modules</source>
         <translation>保存已导入模块的进程的用户命名空间</translation>
     </message>
@@ -18451,8 +18443,48 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>秩已经是 {}</translation>
     </message>
     <message>
+        <source>Accelerator has cpu=True</source>
+        <translation>Accelerator 已设 cpu=True</translation>
+    </message>
+    <message>
+        <source>accelerate&apos;s configuration already shards the model</source>
+        <translation>accelerate 的配置已对模型分片</translation>
+    </message>
+    <message>
+        <source>the installed accelerate version has no {}.{}</source>
+        <translation>已安装的 accelerate 版本没有 {}.{}</translation>
+    </message>
+    <message>
+        <source>the installed Lightning version has no {}</source>
+        <translation>已安装的 Lightning 版本没有 {}</translation>
+    </message>
+    <message>
+        <source>the program trains no model that the library shards</source>
+        <translation>程序训练的模型都未经该库分片</translation>
+    </message>
+    <message>
+        <source>the program uses neither transformers&apos; Trainer, accelerate&apos;s Accelerator nor Lightning&apos;s Trainer</source>
+        <translation>程序既不使用 transformers Trainer，也不使用 accelerate 的 Accelerator 和 Lightning 的 Trainer</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer, accelerate&apos;s Accelerator and Lightning&apos;s Trainer, with several processes</source>
+        <translation>使用多个进程的 transformers Trainer、accelerate 的 Accelerator 和 Lightning 的 Trainer</translation>
+    </message>
+    <message>
+        <source>DeepSpeed does not clip gradients by their value</source>
+        <translation>DeepSpeed 不支持按值裁剪梯度</translation>
+    </message>
+    <message>
+        <source>Lightning does not clip gradients by their norm with FSDP</source>
+        <translation>使用 FSDP 时，Lightning 不支持按范数裁剪梯度</translation>
+    </message>
+    <message>
+        <source>models that the program&apos;s own training loop calls, torchtune&apos;s recipes, and trainers of trl whose arguments have activation_offloading</source>
+        <translation>程序自己的训练循环所调用的模型、torchtune 的 recipe，以及参数中带有 activation_offloading 的 trl 训练器</translation>
+    </message>
+    <message>
         <source>the rank must be at least 1</source>
-        <translation>秩必须至少为 1</translation>
+        <translation type="unfinished"></translation>
     </message>
 </context>
 <context>

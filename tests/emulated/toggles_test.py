@@ -23,6 +23,7 @@ from torch_program import ENVIRONMENT, HERE, TORCH, VRAMSCOPE, Program, has
 from torch_program import words as command
 
 PLAIN, TRAINER, ALREADY = "toggled.py", "toggled_trainer.py", "toggled_already.py"
+ACCELERATE, LIGHTNING = "toggled_accelerate.py", "toggled_lightning.py"
 DONE, NO, USAGE, FAILED = 0, 1, 2, 3
 ALL = os.environ.get("VRAMSCOPE_ALL_TOGGLES") == "1"
 
@@ -812,6 +813,7 @@ class OtherLibraries(Toggles):
             "compile": False,
             "enable_activation_checkpointing": False,
             "model": {"lora_rank": 64, "lora_attn_modules": ["q_proj"], "apply_lora_to_mlp": True},
+            "enable_activation_offloading": False,
         }
         environment = self.package(
             "torchtune.config._parse", "def _merge_yaml_and_cli_args():\n    return %r\n" % settings
@@ -819,6 +821,10 @@ class OtherLibraries(Toggles):
         for toggle, changed in (
             ("micro-batch=1", {"batch_size": 1, "gradient_accumulation_steps": 8}),
             ("checkpointing", {"enable_activation_checkpointing": True}),
+            (
+                "offload",  # the recipes need both
+                {"enable_activation_checkpointing": True, "enable_activation_offloading": True},
+            ),
             ("compile", {"compile": True}),
             ("lora-rank=8", {"model": {**settings["model"], "lora_rank": 8}}),
         ):
@@ -912,6 +918,16 @@ class TransformersTrainer(Toggles):
     def test_deepspeed(self):
         self.same(TRAINER, "zero=2", options=("--ranks", "2"))
 
+    def test_activations_on_the_host(self):
+        """Arguments such as those of trl's SFTTrainer have a field for it, others do not."""
+        report = self.same(TRAINER, "offload", "--offloading")
+        self.assertEqual(
+            report["change"][0]["text"], "OffloadingArguments(..., activation_offloading=True)"
+        )
+        answer = self.already_on(TRAINER, ["offload"], "--offloading", "--hand", "offload")
+        self.assertIn("activation_offloading=True", answer["toggles"][0]["why"])
+        self.assertIn("not a loop in the program", self.not_applied(TRAINER, "offload"))
+
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_compiled(self):
         self.same(TRAINER, "compile")
@@ -1003,6 +1019,92 @@ class TransformersTrainer(Toggles):
                 state="no effect",
             ),
         )
+
+
+@unittest.skipUnless(TORCH and has("transformers") and has("accelerate"), "no accelerate")
+class Accelerator(Toggles):
+    RANKS = ("--ranks", "2")
+
+    def test_sharding_among_two_ranks(self):
+        report = self.same(ACCELERATE, "fsdp", options=self.RANKS)
+        self.assertEqual(
+            report["change"][0]["text"],
+            "Accelerator(..., fsdp_plugin=accelerate.FullyShardedDataParallelPlugin("
+            'sharding_strategy="FULL_SHARD", auto_wrap_policy="transformer_based_wrap", '
+            "use_orig_params=True))  # import accelerate",
+        )
+
+    def test_blocks_of_a_model_that_does_not_name_them(self):
+        report = self.same(ACCELERATE, "fsdp", "--plain", options=self.RANKS)
+        self.assertIn(
+            'transformer_cls_names_to_wrap=["TransformerEncoderLayer"]', report["change"][0]["text"]
+        )
+        answer = self.plan(ACCELERATE, "--plain", options=("--all-toggles", *self.RANKS))
+        (row,) = [row for row in answer["toggles"] if row["name"] == "fsdp"]
+        self.assertEqual((row["state"], row["change"]), ("applies", report["change"]))
+
+    @unittest.skipUnless(TORCH and has("deepspeed"), "no deepspeed")
+    def test_deepspeed(self):
+        report = self.same(ACCELERATE, "zero=2", options=self.RANKS)
+        self.assertEqual(
+            report["change"][0]["text"],
+            "Accelerator(..., deepspeed_plugin=accelerate.DeepSpeedPlugin(zero_stage=2, "
+            "gradient_clipping=1.0))  # import accelerate",
+        )
+
+    def test_why_it_does_not_apply(self):
+        self.assertIn("one process", self.not_applied(ACCELERATE, "fsdp"))
+        for arguments, state, why in (
+            (("--hand", "fsdp"), "already on", "Accelerator already has fsdp_plugin"),
+            (("--unprepared",), "no effect", "trains no model that the library shards"),
+        ):
+            (report,) = self.plan(
+                ACCELERATE,
+                *arguments,
+                options=("--toggle", "fsdp", *self.RANKS),
+                status=NO if state == "no effect" else DONE,
+            )["toggles"]
+            self.assertEqual(report["state"], state)
+            self.assertIn(why, report["why"] + report["overridden"])
+
+
+@unittest.skipUnless(TORCH and has("lightning"), "no lightning")
+class Lightning(Toggles):
+    RANKS = ("--ranks", "2")
+
+    def test_sharding_among_two_ranks(self):
+        report = self.same(LIGHTNING, "fsdp", options=self.RANKS)
+        self.assertEqual(
+            [one["text"] for one in report["change"]],
+            [
+                "from lightning.pytorch.strategies import FSDPStrategy",
+                "from torch.nn.modules.transformer import TransformerEncoderLayer",
+                "Trainer(..., strategy=FSDPStrategy(auto_wrap_policy={TransformerEncoderLayer}))",
+            ],
+        )
+        answer = self.plan(LIGHTNING, options=("--all-toggles", *self.RANKS))
+        (row,) = [row for row in answer["toggles"] if row["name"] == "fsdp"]
+        self.assertEqual((row["state"], row["change"]), ("applies", report["change"]))
+
+    @unittest.skipUnless(TORCH and has("deepspeed"), "no deepspeed")
+    def test_deepspeed(self):
+        report = self.same(LIGHTNING, "zero=2", "--clip", options=self.RANKS)
+        self.assertEqual(report["change"][0]["text"], 'Trainer(..., strategy="deepspeed_stage_2")')
+
+    def test_why_it_does_not_apply(self):
+        self.assertIn("one process", self.not_applied(LIGHTNING, "fsdp"))
+        for arguments, state, why in (
+            (("--hand", "fsdp"), "already on", "Trainer already has strategy=FSDPStrategy"),
+            (("--clip",), "not applied", "Lightning does not clip gradients by their norm"),
+        ):
+            (report,) = self.plan(
+                LIGHTNING,
+                *arguments,
+                options=("--toggle", "fsdp", *self.RANKS),
+                status=NO if state == "not applied" else DONE,
+            )["toggles"]
+            self.assertEqual(report["state"], state)
+            self.assertIn(why, report["why"])
 
 
 if __name__ == "__main__":

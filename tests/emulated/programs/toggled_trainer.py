@@ -1,5 +1,7 @@
 """transformers' Trainer on a small Llama. --hand makes a toggle's change in the script; --undo reverts the change of a toggle."""
 import argparse
+import contextlib
+import dataclasses
 import tempfile
 
 import torch
@@ -22,7 +24,21 @@ class OwnSampler(Trainer):
         return torch.utils.data.RandomSampler(self.train_dataset)
 
 
+@dataclasses.dataclass
+class OffloadingArguments(TrainingArguments):
+    """Like trl's SFTConfig."""
+
+    activation_offloading: bool = False
+
+
+class OffloadingTrainer(Trainer):
+    def training_step(self, *args, **kwargs):
+        with torch.autograd.graph.save_on_cpu(pin_memory=True) if self.args.activation_offloading else contextlib.nullcontext():
+            return super().training_step(*args, **kwargs)
+
+
 ARGUMENTS = {
+    "offload": {"activation_offloading": True},
     "bf16": {"bf16": True},
     "fp16": {"fp16": True},
     "checkpointing": {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": {"use_reentrant": False}},
@@ -50,6 +66,7 @@ def main():
     parser.add_argument("--pretrained", action="store_true", help="load the model with from_pretrained")
     parser.add_argument("--other", action="store_true", help="train a model other than the loaded one")
     parser.add_argument("--own-sampler", action="store_true", help="a Trainer that chooses the samples itself")
+    parser.add_argument("--offloading", action="store_true", help="a Trainer that can move activations to the host itself")
     parser.add_argument("--parse", action="store_true", help="create TrainingArguments from a command line")
     options = parser.parse_args()
     hands = options.hand.split(",")
@@ -84,7 +101,8 @@ def main():
     arguments = {"per_device_train_batch_size": 4, "gradient_accumulation_steps": 2}
     for hand in hands:
         arguments.update(ARGUMENTS.get(hand, {}))
-    arguments = TrainingArguments(output_dir="out", max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="no", report_to=[], **arguments)
+    kind, trainer = (OffloadingArguments, OffloadingTrainer) if options.offloading else (TrainingArguments, OwnSampler if options.own_sampler else Trainer)
+    arguments = kind(output_dir="out", max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="no", report_to=[], **arguments)
     if options.parse:
         arguments, = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses("--output_dir out --max_steps 2 --report_to none".split())
     if options.other:
@@ -92,7 +110,7 @@ def main():
     if options.undo:
         name, value = options.undo.split("=")
         setattr(arguments, name, {"False": False, "None": None}.get(value, value))
-    (OwnSampler if options.own_sampler else Trainer)(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8))).train()
+    trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8))).train()
 
 
 if __name__ == "__main__":

@@ -6,11 +6,11 @@ import weakref
 
 from vramscope import imports
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
-from vramscope.toggles.session import on_command_line
+from vramscope.toggles.session import on_command_line, unwrapped
 
 
 def _trains(torch, module):
-    return module.training and torch.is_grad_enabled()
+    return unwrapped(module).training and torch.is_grad_enabled()
 
 
 @toggle
@@ -244,10 +244,43 @@ class Offload(Toggle):
         "bus. This is slow, and takes as much host memory as it saves on the GPU"
     )
     reduces = {"Activation": 0.9, "Autograd detail": 0.2}
-    applies_to = "models that the program's own training loop calls"
+    applies_to = (
+        "models that the program's own training loop calls, torchtune's recipes, and trainers of "
+        "trl whose arguments have activation_offloading"
+    )
+    by_library = False  # the recipe or the trainer can move the activations itself
+    set_in = None  # the trainer's arguments that the toggle has changed
+
+    def recipe(self, settings):
+        checkpoints, offloads = "enable_activation_checkpointing", "enable_activation_offloading"
+        if not isinstance(settings.get(offloads), bool):
+            return
+        self.by_library = True
+        # The recipes refuse to move activations without checkpointing.
+        wanted = [name for name in (checkpoints, offloads) if not settings.get(name)]
+        if offloads not in wanted:
+            self.already("%s is already %s" % (offloads, True))
+        elif self.reach(on_command_line(*("%s=True" % name for name in wanted))):
+            settings.update(dict.fromkeys(wanted, True))
+
+    def training_arguments(self, arguments):
+        self.by_library = hasattr(arguments, "activation_offloading")
+        self.set_in = None
+        if not self.by_library:
+            return
+        if arguments.activation_offloading:
+            self.already(
+                "%s already has %s" % (type(arguments).__name__, "activation_offloading=True")
+            )
+        elif self.reach(self.session.arguments_text(arguments, {"activation_offloading": True})):
+            self.set_in, arguments.activation_offloading = arguments, True
+
+    def trainer_begins(self, trainer, arguments):
+        if self.set_in is arguments and not arguments.activation_offloading:
+            self.override("the program sets %s=False afterwards" % "activation_offloading")
 
     def around_call(self, module):
-        if not _trains(self.torch, module):
+        if self.by_library or not _trains(self.torch, module):
             return None
         if self.session.trainer is not None:
             self.refuse("Trainer, not a loop in the program, calls the model")
@@ -350,7 +383,9 @@ class EvalNoGrad(Toggle):
         self.trained = False  # a step followed evaluations, with no training forward pass before it
 
     def around_call(self, module):
-        if module.training or not any(parameter.requires_grad for parameter in module.parameters()):
+        if unwrapped(module).training or not any(
+            parameter.requires_grad for parameter in module.parameters()
+        ):
             return None
         if not self.torch.is_grad_enabled():
             self.already("the program already evaluates without gradients")

@@ -5,7 +5,7 @@ import json
 import weakref
 
 from vramscope.toggles.declaration import ROUNDING, TRAINING, Toggle, toggle
-from vramscope.toggles.session import on_command_line
+from vramscope.toggles.session import on_command_line, unwrapped
 
 TASKS = (
     ("ForCausalLM", "CAUSAL_LM"),
@@ -83,7 +83,7 @@ class Lora(Toggle):
         return ""
 
     def before_call(self, module):
-        if not module.training or not self.torch.is_grad_enabled():
+        if not unwrapped(module).training or not self.torch.is_grad_enabled():
             return
         parts = list(module.modules())
         self.trained.add(any(part in self.made for part in parts))
@@ -189,7 +189,7 @@ class _OwnLora(Toggle):
             model.update(wanted)
 
     def before_call(self, module):
-        if not module.training or not self.torch.is_grad_enabled():
+        if not unwrapped(module).training or not self.torch.is_grad_enabled():
             return
         for part in module.modules():
             settings = getattr(part, "peft_config", None)
@@ -349,7 +349,7 @@ class Quantize(Toggle):
         return model
 
     def before_call(self, module):
-        if module.training and self.torch.is_grad_enabled() and not self.adapters:
+        if unwrapped(module).training and self.torch.is_grad_enabled() and not self.adapters:
             parts = list(module.modules())
             trained = any(part in self.made for part in parts)
             self.trained = self.trained or trained

@@ -5,7 +5,7 @@ import inspect
 import weakref
 
 from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
-from vramscope.toggles.session import on_command_line
+from vramscope.toggles.session import on_command_line, unwrapped
 
 
 @toggle
@@ -256,7 +256,7 @@ class StepInBackward(Toggle):
         self.torch.optim.Optimizer.add_param_group = add_param_group
 
     def before_call(self, module):
-        if not module.training or not self.torch.is_grad_enabled():
+        if not unwrapped(module).training or not self.torch.is_grad_enabled():
             return
         if self.session.trainer is not None:
             self.refuse("%s runs the optimizer steps itself" % self.session.library)
@@ -390,7 +390,11 @@ class FreeGradients(_Cleared):
     def before_call(self, module):
         if self.session.trainer is not None:
             self.refuse("%s clears the gradients itself" % self.session.library)
-        elif not module.training or not self.torch.is_grad_enabled() or not self.session.steps:
+        elif (
+            not unwrapped(module).training
+            or not self.torch.is_grad_enabled()
+            or not self.session.steps
+        ):
             return
         elif not self.stale:
             self.already("the program already clears the gradients before its next forward pass")

@@ -35,6 +35,14 @@ def on_command_line(*words):
     return "%s  # on the command line" % " ".join(words)
 
 
+def unwrapped(module):
+    """Returns the model within the wrapper that trains it on several GPUs, or the module itself.
+    After a validation, Lightning leaves the wrapper in evaluation mode, but not the model."""
+    name = type(module).__name__
+    wrappers = ("DistributedDataParallel", "FullyShardedDataParallel", "DeepSpeedEngine")
+    return module.module if name in wrappers else module
+
+
 def _script():
     return getattr(sys.modules.get("__main__"), "__file__", None)
 
@@ -98,7 +106,7 @@ def _steps(path):
         if step.isdigit()
         else "." + step
         if step.isidentifier()
-        else "[%s]" % _literal(step)
+        else "[%s]" % literal(step)
         for step in path
     )
 
@@ -115,18 +123,18 @@ def _lora_words(values):
 
 
 def _lora_arguments(values):
-    words = ", ".join("%s=%s" % (name, _literal(value)) for name, value in values.items())
+    words = ", ".join("%s=%s" % (name, literal(value)) for name, value in values.items())
     return "LoraConfig(..., %s)" % words
 
 
-def _literal(value):
+def literal(value):
     """Returns a Python literal with double quotes."""
     text = json.dumps(value)
     return (
         text
         if isinstance(value, str)
         else str(value)
-        if not isinstance(value, dict)
+        if not isinstance(value, (dict, list))
         else text.replace("true", "True").replace("false", "False")
     )
 
@@ -156,7 +164,8 @@ class Session:
         self.trainer = None  # transformers' TrainingArguments; None until the program creates them
         self.trainer_place = ""  # where the program creates them
         self.parsed = False  # whether transformers' parser of command lines creates them
-        self.lightning = False  # the program uses Lightning's Trainer
+        # the package of Lightning's Trainer ("lightning.pytorch") if the program uses it
+        self.lightning = ""
         self.recipe = None  # the settings of a recipe of torchtune
         self.accelerated = False  # the program itself uses accelerate
         # the place in the program that clips gradients (clips) or scales them (scales)
@@ -273,7 +282,7 @@ class Session:
         """Returns the change that sets these fields of TrainingArguments: arguments of the command
         line if transformers' parser creates them, otherwise of the constructor."""
         if not self.parsed:
-            words = ", ".join("%s=%s" % (name, _literal(value)) for name, value in values.items())
+            words = ", ".join("%s=%s" % (name, literal(value)) for name, value in values.items())
             return "%s(..., %s)" % (type(arguments).__name__, words)
         return on_command_line(
             *(
@@ -329,7 +338,7 @@ class Session:
         ):
             return
         calls.root = module
-        if self.torch.is_grad_enabled() and module.training:
+        if self.torch.is_grad_enabled() and unwrapped(module).training:
             self.forwards += 1
             self.accumulates = self.accumulates or self.forwards > 1
         self.each("before_call", module)
@@ -569,7 +578,7 @@ class Session:
 
         @functools.wraps(begin)
         def __init__(trainer, *args, **kwargs):
-            self.lightning = True
+            self.lightning = module.__name__.partition(".trainer.")[0]
             self.each("lightning", kwargs)
             return begin(trainer, *args, **kwargs)
 

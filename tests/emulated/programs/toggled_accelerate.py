@@ -1,0 +1,56 @@
+"""accelerate's Accelerator on a small Llama, or with --plain on a model of torch's own layers. --hand makes a toggle's change in the script."""
+import argparse
+
+import accelerate
+import torch
+from accelerate import Accelerator
+from torch import nn
+from transformers import LlamaConfig, LlamaForCausalLM
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(8000, 256)
+        self.blocks = nn.ModuleList([nn.TransformerEncoderLayer(256, 4, 1024, batch_first=True) for _ in range(4)])
+        self.head = nn.Linear(256, 8000)
+
+    def forward(self, input_ids):
+        x = self.embedding(input_ids)
+        for block in self.blocks:
+            x = block(x)
+        return self.head(x)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--hand", default="", help="a toggle")
+    parser.add_argument("--plain", action="store_true", help="a model that names no blocks")
+    parser.add_argument("--unprepared", action="store_true", help="do not prepare the model")
+    options = parser.parse_args()
+    keywords = {}
+    if options.hand == "fsdp":
+        blocks = {"transformer_cls_names_to_wrap": ["TransformerEncoderLayer"]} if options.plain else {}
+        keywords["fsdp_plugin"] = accelerate.FullyShardedDataParallelPlugin(
+            sharding_strategy="FULL_SHARD", auto_wrap_policy="transformer_based_wrap", use_orig_params=True, **blocks)
+    if options.hand == "zero=2":
+        keywords["deepspeed_plugin"] = accelerate.DeepSpeedPlugin(zero_stage=2, gradient_clipping=1.0)
+    accelerator = Accelerator(mixed_precision="bf16", **keywords)
+    config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4)
+    model = Plain() if options.plain else LlamaForCausalLM(config)
+    model = model.to(accelerator.device)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+    loader = torch.utils.data.DataLoader(torch.randint(0, 8000, (16, 128)), batch_size=4)
+    if options.unprepared:
+        loader = accelerator.prepare(loader)
+    else:
+        model, optimizer, loader = accelerator.prepare(model, optimizer, loader)
+    for ids in loader:
+        logits = model(ids) if options.plain else model(input_ids=ids).logits
+        accelerator.backward(nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids.flatten()))
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+if __name__ == "__main__":
+    main()
