@@ -447,6 +447,16 @@ class Programs(Program):
             [answer[name] for name in ("peak", "steps", "assumptions")],
         )
 
+    def test_kernels_are_measured_again(self):
+        """A plan uses code that earlier plans have compiled, but not their measurements, because
+        measuring needs memory."""
+        for folder, found in (("", "False"), (self.path("named"), "True")):
+            with self.subTest(folder):
+                self.plan("tuned_before.py", TORCHINDUCTOR_CACHE_DIR=folder)
+                (line,) = [row for row in self.stderr.splitlines() if row.startswith("found")]
+                self.assertTrue(line.startswith("found %s in /" % found), line)
+                self.assertEqual(line.endswith(self.path("named")), bool(folder), line)
+
     @unittest.skipUnless(TORCH and has("triton"), "no triton")
     def test_compiled_into_a_folder_that_is_named(self):
         cache = self.path("cache")
