@@ -130,15 +130,17 @@ std::string LibraryOf(const IsolationOptions& options) {
 absl::Status InScratchFolder(
     const std::string& folder,
     const std::function<absl::Status(std::unique_ptr<ScratchFolder>)>& use) {
-  std::string why;
+  std::vector<std::string> reasons;
   for (const std::string& parent : ScratchParents(folder)) {
     absl::StatusOr<std::unique_ptr<ScratchFolder>> scratch = ScratchFolder::Make(parent);
     const absl::Status status = scratch.ok() ? use(*std::move(scratch)) : scratch.status();
     if (status.ok()) return status;
-    why += (why.empty() ? "" : "; ") + std::string(status.message());
+    // All folders may fail for the same reason.
+    if (std::string why(status.message()); std::ranges::find(reasons, why) == reasons.end())
+      reasons.push_back(std::move(why));
     if (absl::IsFailedPrecondition(status)) break;
   }
-  return absl::UnavailableError(why);
+  return absl::UnavailableError(absl::StrJoin(reasons, "; "));
 }
 
 }  // namespace

@@ -18486,6 +18486,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>the rank must be at least 1</source>
         <translation type="unfinished"></translation>
     </message>
+    <message>
+        <source>Python&apos;s garbage collector is assumed to run after each compilation</source>
+        <translation>假设每次编译之后都会运行 Python 的垃圾回收器</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

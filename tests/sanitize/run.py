@@ -55,7 +55,17 @@ def listed(build, wanted):
     return names
 
 
-def environment(folder):
+def libraries_of_torch(build):
+    """Returns the folder of LibTorch's libraries, or "". AddressSanitizer replaces dlopen(), which
+    then does not look for libraries next to the library that calls it."""
+    for line in (pathlib.Path(build) / "CMakeCache.txt").read_text().splitlines():
+        name, _, value = line.partition("=")
+        if name == "VRAMSCOPE_TORCH_ROOT:PATH":
+            return str(pathlib.Path(value) / "torch" / "lib")
+    return ""
+
+
+def environment(build, folder):
     """Returns the options that the launcher sets, and makes all processes write their reports to
     files in the folder."""
     sanitizer = "detect_stack_use_after_return=1:abort_on_error=1"
@@ -69,6 +79,9 @@ def environment(folder):
         "TSAN_OPTIONS": f"log_path={folder}/report",
         "GTEST_OUTPUT": f"json:{folder}/cases.json",
         "LIBGL_ALWAYS_SOFTWARE": "1",
+        "LD_LIBRARY_PATH": ":".join(
+            filter(None, (os.environ.get("LD_LIBRARY_PATH"), libraries_of_torch(build)))
+        ),
     }
 
 
@@ -85,7 +98,7 @@ def run(build, name, logs):
             capture_output=True,
             text=True,
             errors="replace",
-            env=environment(folder),
+            env=environment(build, folder),
             check=False,
         )
         seconds = processor_seconds() - before

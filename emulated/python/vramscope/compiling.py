@@ -9,6 +9,7 @@ Compiled code has no influence on memory. It is kept from plan to plan, in a fol
 A folder that the environment or the program names is still used, and an assumption says so."""
 
 import functools
+import gc
 import importlib.util
 import inspect
 import os
@@ -83,6 +84,19 @@ class Compiling:
             return read_best(self_of_cache, *args, **kwargs)
 
         cache.read_best = read
+
+    def collects(self, module):
+        """Runs Python's garbage collector after each compilation. How often it runs by itself
+        depends on how much is compiled and how much is found in the cache, so tensors in reference
+        cycles would live longer in one of two plans."""
+
+        def collect(*args):
+            self.process.assume(
+                "Python's garbage collector is assumed to run after each compilation", place()
+            )
+            gc.collect()
+
+        module.callback_handler.register_end_callback(collect)
 
     # --- Triton's autotuner: measuring uses as much GPU memory as usual, but only the first usable
     # kernel is measured
@@ -177,6 +191,7 @@ def install(process):
         lambda module: setattr(module, "compile_fx", compiling.compiles(module.compile_fx)),
     )
     imports.after(process, "torch._inductor.runtime.autotune_cache", compiling.forgets_measurements)
+    imports.after(process, "torch._dynamo.callback", compiling.collects)
     imports.after(process, "torch._dynamo.eval_frame", stays_as_it_is)
     imports.after(process, "triton.runtime.autotuner", compiling.tunes)
     imports.after(process, "triton.testing", compiling.measures)
