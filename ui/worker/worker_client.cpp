@@ -30,7 +30,11 @@ constexpr int kMaxQuickDeaths = 3;
 constexpr int kRestartMs[kMaxQuickDeaths - 1] = {100, 500};
 constexpr int kHelloMs = 60'000;  // loading LibTorch from a slow disk takes tens of seconds
 constexpr int kCancelMs = 5'000;  // the trainer checks for a cancellation at every operator
+#ifdef __SANITIZE_ADDRESS__
+constexpr int kShutdownMs = 60'000;  // a process looks for leaks at its end
+#else
 constexpr int kShutdownMs = 200;
+#endif
 constexpr size_t kMostMessageBytes = size_t{1} << 20;  // limit for messages outside the trace
 
 constexpr int kCodeOk = 0;
