@@ -18484,7 +18484,7 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     </message>
     <message>
         <source>the rank must be at least 1</source>
-        <translation type="unfinished"></translation>
+        <translation>秩必须至少为 1</translation>
     </message>
     <message>
         <source>Python&apos;s garbage collector is assumed to run after each compilation</source>
