@@ -64,7 +64,7 @@ absl::StatusOr<VersionChange> ChangeOf(const VersionRow& from, const trace::Trac
   VersionChange change{.from = &from, .to = &to};
   change.categories = ChangedCategories(*from.figures, *to.figures);
   change.modules = ChangedBytes(ModulesAtPeak(a), ModulesAtPeak(b));
-  absl::StatusOr<explain::TraceDiff> diff = explain::DiffTraces(a, b, std::nullopt);
+  absl::StatusOr<explain::TraceDiff> diff = explain::DiffTraces(a, b, std::nullopt, true);
   if (!diff.ok()) return diff.status();
   change.by_stack = diff->by_stack;
   for (explain::TraceDiff::Site& site : diff->sites)

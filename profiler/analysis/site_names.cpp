@@ -287,10 +287,13 @@ std::string SiteNames::Key(trace::StackId stack, bool portable) const {
   return key;
 }
 
-std::string SiteNames::InnermostKey(trace::StackId stack) const {
+std::string SiteNames::InnermostKey(trace::StackId stack, bool within_packages) const {
   const std::span<const uint32_t> frames = trace_.stacks.Frames(stack);
-  const auto program = std::ranges::find_if(
-      frames, [this](uint32_t frame) { return KindOf(frame) == Frame::kProgram; });
+  const auto program = std::ranges::find_if(frames, [&](uint32_t frame) {
+    const Frame kind = KindOf(frame);
+    return kind == Frame::kProgram ||
+           (within_packages && kind == Frame::kLibrary && !CallsModules(File(frame)));
+  });
   if (program == frames.end()) return "";
   std::string line;  // in a graph, each line is a node
   if (IsGraphCode(File(*program))) line = fmt::format(":{}", trace_.stacks.line[*program]);

@@ -82,7 +82,9 @@ class SiteNames {
   std::string Key(trace::StackId stack, bool portable) const;
   // Returns a key of the program's innermost frame and the operator, without line numbers. The key
   // does not depend on the callers of that frame. Returns "" without frames of the program.
-  std::string InnermostKey(trace::StackId stack) const;
+  // `within_packages`: of the innermost frame that is in the program or in a package, and not one
+  // in which a module calls another.
+  std::string InnermostKey(trace::StackId stack, bool within_packages = false) const;
 
  private:
   std::string_view Function(uint32_t frame) const {

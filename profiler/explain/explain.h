@@ -336,7 +336,11 @@ std::string_view Name(TraceDiff::Change change);  // "added"
 // Compares the peaks in `step` or, if it is nullopt, those of the whole traces. Stacks match if
 // their frames have equal functions and files, regardless of line numbers and outer folders. Sites
 // without a match are then matched by the program's innermost frame and the operator.
+//
+// `within_packages`: for runs that differ in a package. Sites are named and matched by the
+// innermost Python frame, which may be in a package: "llama.py:1074 _update_mask < train.py:53
+// main".
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
-                                     std::optional<int32_t> step);
+                                     std::optional<int32_t> step, bool within_packages = false);
 
 }  // namespace vramscope::explain

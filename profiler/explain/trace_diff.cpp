@@ -32,7 +32,8 @@ struct LiveSite {
 // The key identifies the site, and is the same in both traces.
 using LiveSites = std::map<std::string, LiveSite>;
 
-LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack) {
+LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool by_stack,
+                  bool within_packages) {
   const trace::AllocationTable& a = trace.allocations;
   const SiteNames names(trace);
   LiveSites out;
@@ -50,11 +51,11 @@ LiveSites SitesOf(const trace::Trace& trace, const analysis::LiveSet& live, bool
       const std::string module_op = ModuleOpName(trace, a.module[id], a.op[id], older);
       site = &out[stack.value != 0 ? names.Key(stack, true) : module_op];
       if (site->name.empty()) {
-        site->name = names.Name(stack, trace.String(a.op[id]));
+        site->name = names.Name(stack, trace.String(a.op[id]), 1, within_packages ? 1 : 0);
         if (site->name.empty()) site->name = module_op;
         site->op = trace.String(a.op[id]);
         site->stack = stack;
-        if (stack.value != 0) site->innermost = names.InnermostKey(stack);
+        if (stack.value != 0) site->innermost = names.InnermostKey(stack, within_packages);
         if (!site->innermost.empty())
           site->innermost += fmt::format("\n{}{}", site->op, older ? "\nolder" : "");
       }
@@ -216,7 +217,7 @@ std::string_view Name(TraceDiff::Change change) {
 }
 
 absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& b,
-                                     std::optional<int32_t> step) {
+                                     std::optional<int32_t> step, bool within_packages) {
   const trace::Trace* traces[2] = {&a, &b};
   analysis::LiveSet live[2];
   analysis::Peak peaks[2];
@@ -248,8 +249,8 @@ absl::StatusOr<TraceDiff> DiffTraces(const trace::Trace& a, const trace::Trace& 
   diff.steps = StepsOf(rows[0], rows[1], diff);
   diff.by_stack = a.stacks.size() > 1 && b.stacks.size() > 1;  // row 0 is the empty stack
 
-  LiveSites sites_a = SitesOf(a, live[0], diff.by_stack);
-  LiveSites sites_b = SitesOf(b, live[1], diff.by_stack);
+  LiveSites sites_a = SitesOf(a, live[0], diff.by_stack, within_packages);
+  LiveSites sites_b = SitesOf(b, live[1], diff.by_stack, within_packages);
   JoinByInnermost(traces, sites_a, sites_b);
   std::map<std::string, std::pair<const LiveSite*, const LiveSite*>> both;
   for (const auto& [key, site] : sites_a) both[key].first = &site;

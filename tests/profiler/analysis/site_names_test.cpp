@@ -83,6 +83,18 @@ TEST(SiteNamesTest, SkipsPackagesInTheFolderThatContainsPyTorch) {
   EXPECT_EQ(SiteNames(t).Name({1}, {}, 2), "train.py:42 main < launch.py:7 run > aten::mm");
 }
 
+TEST(SiteNamesTest, InnermostKeyDistinguishesFunctionsOfPackagesIfAsked) {
+  const auto key = [](const std::string& function, bool within_packages) {
+    const trace::Trace t = WithStack({kOperator,
+                                      kTorch,
+                                      {function, "/usr/lib/site-packages/transformers/llama.py", 3},
+                                      {"main", "/home/me/train.py", 42}});
+    return SiteNames(t).InnermostKey({1}, within_packages);
+  };
+  EXPECT_EQ(key("forward", false), key("update_mask", false));
+  EXPECT_NE(key("forward", true), key("update_mask", true));
+}
+
 TEST(SiteNamesTest, RecordedOperatorReplacesStackOperator) {
   const trace::Trace t = WithStack({kOperator, {"step", "/home/me/run/train.py", 7}});
   EXPECT_EQ(SiteNames(t).Name({1}, "aten::addmm"), "train.py:7 step > aten::addmm");
