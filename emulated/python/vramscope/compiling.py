@@ -4,7 +4,7 @@ the allocator's blocks are divided differently from there on. A plan measures li
 run, so two plans of the same program give the same result. Nothing that was measured on the
 emulated GPU is stored where a real run would use it.
 
-Compiled code has no influence on memory. It is kept from plan to plan, in a folder of vramscope.
+Compiled code is kept from plan to plan, in a folder of vramscope, because compiling takes long.
 
 A folder that the environment or the program names is still used, and an assumption says so."""
 

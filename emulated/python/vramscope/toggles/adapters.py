@@ -256,6 +256,7 @@ class LoraTargets(_OwnLora):
         "value projections (torchtune). Adapters on fewer layers keep fewer activations"
     )
     reduces = {"Parameter": 0.01, "Gradient": 0.7, "Optimizer state": 0.7, "Activation": 0.2}
+    own = None  # the program's target modules, as given to peft's LoraConfig
 
     def settings(self, keywords):
         if keywords["target_modules"] is None:
