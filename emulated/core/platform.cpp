@@ -148,14 +148,16 @@ int vramscope_emulated_set_gpu(int device, const char* text) {
   return 0;
 }
 
-int vramscope_emulated_reread_gpus() {
+int vramscope_emulated_reread_settings() {
   vramscope::emulated::Platform& platform = ThePlatform();
-  const auto gpus = vramscope::emulated::SettingsFromEnvironment().gpus;
+  const vramscope::emulated::Settings settings = vramscope::emulated::SettingsFromEnvironment();
+  const std::vector<vramscope::emulated::Gpu>& gpus = settings.gpus;
   if (gpus.size() != platform.gpus.size() || gpus.empty()) return 1;
   for (size_t i = 0; i < gpus.size(); ++i) {
     platform.gpus[i] = gpus[i];
     platform.memory.SetGpu(static_cast<int>(i), gpus[i]);
   }
+  platform.processes.UseFolder(settings.rooms);
   return 0;
 }
 

@@ -30,7 +30,7 @@ struct Platform {
   explicit Platform(Settings settings);
 
   const Settings settings;
-  std::vector<Gpu> gpus;  // changed only by vramscope_emulated_set_gpu and _reread_gpus
+  std::vector<Gpu> gpus;  // changed only by vramscope_emulated_set_gpu and _reread_settings
   AssumptionList assumptions;
   // Calls of functions that are not emulated: `what` is the function, `where` its library.
   AssumptionList unknown_functions;     // returned "not supported"
@@ -96,9 +96,11 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_record_call_sites(const char* (*s
 // before the device is first used or after a reset. `text` is a line of VRAMSCOPE_EMULATED_GPU.
 // Returns 0 on success.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_set_gpu(int device, const char* text);
-// In a fork that has not used CUDA, replaces the GPUs by those in the environment. Returns 0 on
-// success. Returns 1 and changes nothing if the environment has no GPUs or another number of them.
-VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_gpus();
+// In a fork that has not used CUDA, replaces the GPUs by those in the environment, and shares their
+// memory with the processes of the environment's run instead of those of the parent's run. Returns 0
+// on success. Returns 1 and changes nothing if the environment has no GPUs or another number of
+// them.
+VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_settings();
 // Calls Memory::SetOvercommit.
 VRAMSCOPE_EMULATED_API void vramscope_emulated_overcommit(
     void (*observer)(void* context, int device, uint64_t bytes, uint64_t free), void* context);

@@ -52,7 +52,14 @@ struct SharedGpus::Slot {
   std::atomic<uint64_t> bytes[kMostDevices];
 };
 
-SharedGpus::SharedGpus(const std::string& folder) {
+SharedGpus::SharedGpus(const std::string& folder) { Map(folder); }
+
+void SharedGpus::UseFolder(const std::string& folder) {
+  Unmap();
+  Map(folder);
+}
+
+void SharedGpus::Map(const std::string& folder) {
   if (folder.empty()) return;
   const std::string path = folder + "/cards";
   constexpr size_t kBytes = sizeof(Slot) * kMostProcesses;  // untouched pages take no memory
@@ -78,7 +85,12 @@ SharedGpus::SharedGpus(const std::string& folder) {
 SharedGpus::~SharedGpus() {
   if (slots_ == nullptr) return;
   for (int device = 0; device < kMostDevices; ++device) Hold(device, 0);
-  munmap(slots_, sizeof(Slot) * kMostProcesses);
+  Unmap();
+}
+
+void SharedGpus::Unmap() {
+  if (slots_ != nullptr) munmap(slots_, sizeof(Slot) * kMostProcesses);
+  slots_ = own_ = nullptr;
 }
 
 SharedGpus::Slot* SharedGpus::Own(bool make) {

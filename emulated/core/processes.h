@@ -33,6 +33,10 @@ class VRAMSCOPE_EMULATED_API SharedGpus {
   SharedGpus(const SharedGpus&) = delete;
   SharedGpus& operator=(const SharedGpus&) = delete;
 
+  // Joins the processes of another run. Other threads must not use the object meanwhile, and this
+  // process must not hold memory.
+  void UseFolder(const std::string& folder);
+
   void Hold(int device, uint64_t bytes);
 
   struct Holder {
@@ -45,6 +49,8 @@ class VRAMSCOPE_EMULATED_API SharedGpus {
 
  private:
   struct Slot;
+  void Map(const std::string& folder);
+  void Unmap();
   Slot* Own(bool make);
   template <typename Visit>
   void EachOther(int device, Visit&& visit) const;

@@ -1,5 +1,6 @@
 // Settings from the environment. They are read when the first library of the platform is loaded. A
-// fork of the warm process reads the GPUs again (vramscope_emulated_reread_gpus).
+// fork of the warm process reads the GPUs and the folder of its run again
+// (vramscope_emulated_reread_settings).
 //
 //   VRAMSCOPE_EMULATED_GPU       one line per GPU (gpu.h)
 //   VRAMSCOPE_EMULATED_DEVICES    number of GPUs; the last line is repeated

@@ -99,6 +99,23 @@ TEST_F(ProcessesTest, ForkedChildIsCountedSeparately) {
   EXPECT_EQ(here.UsedByOtherProcesses(0), 5u);
 }
 
+TEST_F(ProcessesTest, ForkedChildJoinsAnotherRun) {
+  const std::string other = folder_ + "/other";
+  ASSERT_EQ(mkdir(other.c_str(), 0700), 0);
+  SharedGpus here(folder_);
+  here.Hold(0, 100);
+  const Child child([&] {
+    here.UseFolder(other);
+    here.Hold(0, 5);
+    return here.UsedByOtherProcesses(0) == 0;
+  });
+  EXPECT_TRUE(child.good());
+  EXPECT_EQ(here.UsedByOtherProcesses(0), 0u);
+  here.Hold(0, 0);
+  here.UseFolder(other);
+  EXPECT_EQ(here.UsedByOtherProcesses(0), 5u);
+}
+
 TEST_F(ProcessesTest, CountsProcessesThatStartTogether) {
   SharedGpus here(folder_);
   std::vector<std::unique_ptr<Child>> children;

@@ -647,6 +647,53 @@ class Warm(Toggles):
     def test_of_two_ranks(self):
         self.equal("distributed.py", "ddp", options=("--ranks", "2"))
 
+    def test_plans_at_the_same_time_do_not_share_gpus(self):
+        """The first plan holds its memory until the second one has ended."""
+        with open(self.path("holds.py"), "w") as file:
+            file.write(
+                "import sys\n\nimport torch\n\n"
+                "held = torch.empty(768 << 20, dtype=torch.uint8, device='cuda')\n"
+                "open(sys.argv[1], 'w').write(repr(torch.cuda.mem_get_info()))\n"
+                "open(sys.argv[2]).read()\n"
+            )
+        alone, holding, beside, hold = map(self.path, ("alone", "holding", "beside", "hold"))
+        end = os.devnull
+        os.mkfifo(hold)
+        options = ("--writable", self.folder, "--gpu-memory", "2GiB")
+        program = self.path("holds.py")
+        self.plan(
+            program, alone, end, options=("--all-toggles", *options, "--keep", self.path("first"))
+        )
+        socket = self.serve(program, alone, end, options=options)
+        with subprocess.Popen(
+            [
+                VRAMSCOPE,
+                "plan",
+                "--json",
+                *options,
+                "--warm",
+                socket,
+                *command(program, holding, hold),
+            ],
+            env=ENVIRONMENT,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as first:
+            while first.poll() is None and not os.path.exists(holding):
+                time.sleep(0.05)
+            self.assertIsNone(first.poll())
+            with open(hold, "w"):  # the first plan ends when this file is closed
+                second = self.plan(program, beside, end, options=(*options, "--warm", socket))
+                self.assertIsNone(second["program"]["cold"])
+                self.assertNotIn("cannot share", self.stderr)
+                self.assertIsNone(first.poll())
+            self.assertEqual(first.wait(), DONE)
+        free = []
+        for path in (alone, holding, beside):
+            with open(path) as file:
+                free.append(file.read())
+        self.assertEqual(free, [free[0]] * 3)
+
     TORCHRUN = ("-m", "torch.distributed.run", "--nproc-per-node", "2")
 
     def test_of_torchrun(self):

@@ -375,14 +375,13 @@ def _but_memory(environment):
     return re.sub(r"memory_bytes=\d+", "", environment.get(GPUS, ""))
 
 
-def _take_gpus():
-    """Reads the GPUs again, because their memory may have another size in this plan."""
-    if os.environ.get(GPUS) == _began_with.get(GPUS):
-        return
+def _take_platform_settings():
+    """Makes the emulated platform read its settings again: in this plan, the GPUs may have another
+    memory size, and only this plan's processes share them."""
     platform = ctypes.CDLL(
         os.path.join(os.environ["VRAMSCOPE_PROGRAM_EMULATED"], "libvramscope-emulated.so")
     )
-    if platform.vramscope_emulated_reread_gpus() != 0:
+    if platform.vramscope_emulated_reread_settings() != 0:
         raise RuntimeError("the emulated platform cannot use the GPUs of %s" % GPUS)
 
 
@@ -446,7 +445,7 @@ def _become(request, descriptors, told):
     sys.argv[1:] = arguments
     sys.orig_argv[options + 1 :] = arguments
     _take_environment(request["environment"])
-    _take_gpus()
+    _take_platform_settings()
     # Until this call, the isolation library has the server's variables, and would set them in child
     # processes.
     again = getattr(ctypes.CDLL(None), "vramscope_isolation_again", None)
