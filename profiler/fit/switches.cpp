@@ -203,8 +203,7 @@ class Search {
     way.done = way.done || way.left.empty() || Fits(way.planned);
     if (way.done) return;
     way.next = With(way.set, way.left.front());
-    if (!way.by_one && std::ranges::all_of(way.left, [&](size_t i) { return Known(i); }))
-      Several(way);
+    if (std::ranges::all_of(way.left, [&](size_t i) { return Known(i); })) Several(way);
     way.done = way.done || HoldsFitting(way.next);
   }
   void Several(Way& way) const {
@@ -217,10 +216,9 @@ class Search {
       next = With(next, i);
       saves += Saves(i);
     }
-    if (next.size() == way.set.size()) return;
-    way.next = std::move(next);
     way.done = (way.level != Changes::kTraining || !way.without.empty()) &&
                kDoubt * static_cast<double>(saves) < static_cast<double>(LeastMissing(way.planned));
+    if (!way.by_one && next.size() > way.set.size()) way.next = std::move(next);
   }
 
   // Advances all searches together step by step, so that their plans run in parallel.

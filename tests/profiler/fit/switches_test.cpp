@@ -217,6 +217,21 @@ TEST(Switches, FindsAFitDespiteWrongExpectations) {
   EXPECT_TRUE(fitted->proposals[0].planned.FitsInto(24 * kGiB));
 }
 
+TEST(Switches, StopsAddingTogglesThatCannotSuffice) {
+  Program p;
+  p.Add("checkpointing", Changes::kNothing, 0, 1.3);
+  p.Expect(4);
+  p.Add("offload", Changes::kNothing, 0, 1.5);
+  p.Expect(3);
+  p.Add("lora", Changes::kTraining, 10, 0.8);
+  p.Expect(10);
+  const auto fitted = p.Fit(24 * kGiB);
+  ASSERT_TRUE(fitted.ok());
+  ASSERT_EQ(fitted->proposals.size(), 1u);
+  EXPECT_EQ(fitted->proposals[0].set, p.Named({"lora"}));
+  EXPECT_EQ(fitted->plans, 3) << "offload is not planned alone after checkpointing saved nothing";
+}
+
 TEST(Switches, CombinesHarmlessTogglesEvenIfOthersFitAlone) {
   Program p;
   p.Add("checkpointing", Changes::kNothing, 4, 1.3);
