@@ -1099,6 +1099,26 @@ class Accelerator(Toggles):
             "gradient_clipping=1.0))  # import accelerate",
         )
 
+    def test_created_only_for_the_number_of_the_process(self):
+        """The program trains with transformers' Trainer, whose arguments have to change."""
+        arguments = {
+            "fsdp=shard_grad_op": 'fsdp="shard_grad_op auto_wrap"',
+            "bf16": "bf16=True",
+        }
+        for toggle, argument in arguments.items():
+            with self.subTest(toggle=toggle):
+                report = self.same(TRAINER, toggle, "--rank", options=self.RANKS)
+                self.assertEqual(
+                    [change["text"] for change in report["change"]],
+                    ["TrainingArguments(..., %s)" % argument],
+                )
+        answer = self.plan(TRAINER, "--rank", options=("--all-toggles", *self.RANKS))
+        (row,) = [row for row in answer["toggles"] if row["name"] == "fsdp"]
+        self.assertEqual(
+            [change["text"] for change in row["change"]],
+            ['TrainingArguments(..., fsdp="full_shard auto_wrap")'],
+        )
+
     def test_why_it_does_not_apply(self):
         self.assertIn("one process", self.not_applied(ACCELERATE, "fsdp"))
         for arguments, state, why in (

@@ -50,6 +50,7 @@ ARGUMENTS = {
     "compile": {"torch_compile": True},
     "group-by-length": {"group_by_length": True},
     "fsdp": {"fsdp": "full_shard auto_wrap"},
+    "fsdp=shard_grad_op": {"fsdp": "shard_grad_op auto_wrap"},
     "zero=2": {"deepspeed": {"zero_optimization": {"stage": 2}, "bf16": {"enabled": "auto"}, "train_batch_size": "auto",
                              "train_micro_batch_size_per_gpu": "auto", "gradient_accumulation_steps": "auto"}},
     "eval-batch": {"per_device_eval_batch_size": 1},
@@ -68,7 +69,12 @@ def main():
     parser.add_argument("--own-sampler", action="store_true", help="a Trainer that chooses the samples itself")
     parser.add_argument("--offloading", action="store_true", help="a Trainer that can move activations to the host itself")
     parser.add_argument("--parse", action="store_true", help="create TrainingArguments from a command line")
+    parser.add_argument("--rank", action="store_true", help="ask accelerate for the number of the process")
     options = parser.parse_args()
+    if options.rank:
+        from accelerate import Accelerator
+
+        print(Accelerator().process_index)
     hands = options.hand.split(",")
     config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4)
     loads = {}

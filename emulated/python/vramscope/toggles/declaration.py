@@ -103,6 +103,10 @@ class Toggle:
         self.reached, self.places, self.lines = 0, set(), {}
         self.why, self.already_on = why, already
 
+    def found(self):
+        """Returns what reach(), refuse() and already() have stored."""
+        return self.reached, set(self.places), dict(self.lines), self.why, self.already_on
+
     def override(self, why):
         """Call if the program later undoes the toggle's change."""
         if self.on and not self.overridden:
@@ -172,6 +176,11 @@ class Toggle:
 
     def accelerator(self, keywords):
         """Called when the program creates accelerate's Accelerator."""
+
+    def accelerator_unused(self, found):
+        """Called if the program then trains with transformers' Trainer instead. `found` is what
+        found() returned before accelerator() was called."""
+        self.reached, self.places, self.lines, self.why, self.already_on = found
 
     def lightning(self, keywords):
         """Called when the program creates Lightning's Trainer."""

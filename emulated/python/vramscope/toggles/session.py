@@ -168,6 +168,8 @@ class Session:
         self.lightning = ""
         self.recipe = None  # the settings of a recipe of torchtune
         self.accelerated = False  # the program itself uses accelerate
+        # toggles that an unused Accelerator has reached: {toggle: its found() before that}
+        self.before_accelerator = {}
         # the place in the program that clips gradients (clips) or scales them (scales)
         self.clips = self.scales = ""
         self.forwards = 0  # training forward passes since the last step
@@ -453,6 +455,11 @@ class Session:
                 self.place(),
                 _called_by("hf_argparser.py"),
             )
+            # An Accelerator that has prepared nothing serves another purpose, such as the number of
+            # the process. transformers then resets accelerate's state.
+            for toggle, found in self.before_accelerator.items():
+                toggle.accelerator_unused(found)
+            self.before_accelerator = {}
             self.each("training_arguments", arguments)
             return complete(arguments)
 
@@ -561,16 +568,26 @@ class Session:
 
     def _watch_accelerator(self, module):
         kind = module.Accelerator
-        begin = kind.__init__
+        begin, prepare = kind.__init__, kind.prepare
 
         @functools.wraps(begin)
         def __init__(accelerator, *args, **kwargs):
             if not self.calls.trainer and self.trainer is None:
-                self.accelerated = True
+                before = {toggle: toggle.found() for toggle in self.toggles}
                 self.each("accelerator", kwargs)
+                if not self.accelerated:
+                    self.before_accelerator = {
+                        toggle: found for toggle, found in before.items() if toggle.found() != found
+                    }
+                self.accelerated = True
             return begin(accelerator, *args, **kwargs)
 
-        kind.__init__ = __init__
+        @functools.wraps(prepare)
+        def prepared(accelerator, *args, **kwargs):
+            self.before_accelerator = {}
+            return prepare(accelerator, *args, **kwargs)
+
+        kind.__init__, kind.prepare = __init__, prepared
 
     def _watch_lightning(self, module):
         kind = module.Trainer

@@ -41,6 +41,7 @@ class _Sharding(Argument):
         "processes"
     )
     keyword = ""  # argument of Accelerator
+    variable = ""  # environment variable that Accelerator sets if the argument is given
     in_library = False  # Accelerator or Lightning's Trainer was created with the change
     # Until the line to write is known: (where Accelerator or Lightning's Trainer is created, the
     # function that returns the line for a model).
@@ -97,6 +98,12 @@ class _Sharding(Argument):
             if self.reach():
                 self.in_library = True
                 keywords[self.keyword] = self.made(kind(**arguments))
+
+    def accelerator_unused(self, found):
+        if self.in_library:
+            os.environ.pop(self.variable, None)  # Accelerator set it because of the plugin
+        self.in_library, self.pending = False, None
+        super().accelerator_unused(found)
 
     def made(self, plugin):
         return plugin
@@ -186,7 +193,8 @@ class Fsdp(_Sharding):
         ("zero",),
     )
     reduces = {"Parameter": 0.5, "Gradient": 0.5, "Optimizer state": 0.5}
-    keyword, needs_strategy = "fsdp_plugin", "FSDPStrategy"
+    keyword, variable = "fsdp_plugin", "ACCELERATE_USE_FSDP"
+    needs_strategy = "FSDPStrategy"
 
     def settings(self):
         return {"fsdp": "%s auto_wrap" % self.value}
@@ -279,7 +287,8 @@ class Zero(_Sharding):
     )
     values, default, tries, excludes = ("2", "3"), "2", ("2", "3"), ("fsdp",)
     reduces = {"Gradient": 0.5, "Optimizer state": 0.5}
-    keyword, needs_strategy = "deepspeed_plugin", "DeepSpeedStrategy"
+    keyword, variable = "deepspeed_plugin", "ACCELERATE_USE_DEEPSPEED"
+    needs_strategy = "DeepSpeedStrategy"
 
     def possible(self):
         if not super().possible():
