@@ -17,8 +17,13 @@ namespace {
 
 // The first emulated addresses. They are far from the addresses of the loader and of malloc. They
 // are the same in every run, because traces contain addresses.
+#ifdef __SANITIZE_ADDRESS__  // its shadow memory and its heap are at the usual addresses
+constexpr uint64_t kFirstAddress = uint64_t{0x101000000000};
+constexpr uint64_t kReservations = uint64_t{0x650000000000};
+#else
 constexpr uint64_t kFirstAddress = uint64_t{0x100000000000};
 constexpr uint64_t kReservations = uint64_t{0x600000000000};
+#endif
 constexpr uint64_t kPage = 4096;
 constexpr uint64_t kMostReserved = uint64_t{1} << 44;  // 16 TiB
 
