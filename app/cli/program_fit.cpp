@@ -245,7 +245,7 @@ class ProgramFit {
     const bool any = std::ranges::any_of(
         fitted.proposals, [&](const SwitchProposal& one) { return one.planned.FitsInto(budget_); });
     if (!any && !fitted.proposals.empty())
-      text += i18n::Text("None of the tried combinations fits. The smallest combination:\n\n");
+      text += i18n::Text("None of the tried combinations fits. The smallest combination:") + "\n\n";
     if (StartFits()) return text + Footer(fitted);
     if (fitted.proposals.empty())
       text += i18n::Text(
@@ -261,6 +261,11 @@ class ProgramFit {
       text += Prose(i18n::Format("vramscope did not plan these toggles individually: {}.",
                                  fmt::join(names, ", ")));
     }
+    if (!any)
+      text += "\n" + Prose(i18n::Text(
+                         "A smaller batch or a shorter sequence may fit. If an argument of the "
+                         "program sets it, plan other values with --vary, for example --vary "
+                         "batch_size=1..8."));
     return text + "\n" + Footer(fitted);
   }
   // Returns the last lines of the output, which say how the plans were made.

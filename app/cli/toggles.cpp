@@ -192,15 +192,16 @@ Json TogglesJson(const std::vector<ToggleReport>& reports, bool all) {
 }
 
 std::string LinesText(const std::vector<ToggleReport>& reports) {
+  std::vector<program::ToggleChange> changes;
+  for (const ToggleReport& report : reports)
+    if (report.on && report.applies())
+      changes.insert(changes.end(), report.changes.begin(), report.changes.end());
   std::string text, before;
-  for (const ToggleReport& report : reports) {
-    if (!report.on || !report.applies()) continue;
-    for (const program::ToggleChange& change : report.changes) {
-      if (change.where != before && !change.where.empty())
-        text += fmt::format("    {}:\n", Printable(ShortPlace(change.where)));
-      before = change.where;
-      text += "      " + Printable(change.text) + "\n";
-    }
+  for (const program::ToggleChange& change : program::JoinChanges(changes)) {
+    if (change.where != before && !change.where.empty())
+      text += fmt::format("    {}:\n", Printable(ShortPlace(change.where)));
+    before = change.where;
+    text += "      " + Printable(change.text) + "\n";
   }
   return text;
 }

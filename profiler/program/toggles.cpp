@@ -1,5 +1,6 @@
 #include "profiler/program/toggles.h"
 
+#include <absl/strings/str_split.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -272,6 +273,29 @@ std::string WhyText(const ToggleReport& report) {
   if (report.outcome() == ToggleOutcome::kNotApplied && !report.applies_to.empty())
     why += i18n::Format(" (applies to: {})", i18n::Text(report.applies_to));
   return why;
+}
+
+std::vector<ToggleChange> JoinChanges(const std::vector<ToggleChange>& changes) {
+  std::vector<ToggleChange> joined;
+  for (const ToggleChange& change : changes) {
+    const size_t name = change.text.find('=');
+    const auto same_variable = [&](const ToggleChange& other) {
+      return other.where == "environment" && name != std::string::npos &&
+             other.text.starts_with(std::string_view(change.text).substr(0, name + 1));
+    };
+    if (std::ranges::find(joined, change) != joined.end()) continue;
+    const auto there =
+        change.where == "environment" ? std::ranges::find_if(joined, same_variable) : joined.end();
+    if (there == joined.end()) {
+      joined.push_back(change);
+      continue;
+    }
+    const std::vector<std::string> have = absl::StrSplit(there->text.substr(name + 1), ',');
+    const std::vector<std::string> more = absl::StrSplit(change.text.substr(name + 1), ',');
+    for (const std::string& part : more)
+      if (std::ranges::find(have, part) == have.end()) there->text += "," + part;
+  }
+  return joined;
 }
 
 std::vector<ToggleReport> ParseToggleReports(std::string_view text) {

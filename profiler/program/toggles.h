@@ -53,7 +53,12 @@ std::string TextOf(const ToggleChoice& choice);
 struct ToggleChange {
   std::string text;   // a line or an argument to write
   std::string where;  // "train.py:12", "environment"; "": not known
+  friend bool operator==(const ToggleChange&, const ToggleChange&) = default;
 };
+
+// Drops duplicates, and joins the comma-separated settings of an environment variable, so that all
+// changes can be made together.
+std::vector<ToggleChange> JoinChanges(const std::vector<ToggleChange>& changes);
 
 // What a toggle did in a program.
 enum class ToggleOutcome : uint8_t {

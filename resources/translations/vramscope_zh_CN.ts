@@ -13479,14 +13479,6 @@ the run still runs out of memory.</source>
         <translation>尝试过的组合都放不下。最小的组合：</translation>
     </message>
     <message>
-        <source>None of the tried combinations fits. The smallest combination:
-
-</source>
-        <translation>尝试过的组合都放不下。最小的组合：
-
-</translation>
-    </message>
-    <message>
         <source>Only the inputs of a segment of layers are kept. Backward runs each segment again, which adds the time of one forward. The peak then often moves to the loss.</source>
         <translation>只保留一段层的输入。反向传播重新运行该段，多花一次前向的时间。峰值往往因此移到损失处。</translation>
     </message>
@@ -18489,6 +18481,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>Python&apos;s garbage collector is assumed to run after each compilation</source>
         <translation>假设每次编译之后都会运行 Python 的垃圾回收器</translation>
+    </message>
+    <message>
+        <source>A smaller batch or a shorter sequence may fit. If an argument of the program sets it, plan other values with --vary, for example --vary batch_size=1..8.</source>
+        <translation>减小批量或缩短序列可能放得下。如果程序有设置它的参数，请用 --vary 规划其他取值，例如 --vary batch_size=1..8。</translation>
     </message>
 </context>
 <context>

@@ -243,6 +243,19 @@ class PlainLoop(Toggles):
                     [{"text": "PYTORCH_CUDA_ALLOC_CONF=" + setting, "where": "environment"}],
                 )
 
+    def test_settings_beside_those_of_the_environment(self):
+        answer = self.plan(
+            PLAIN,
+            options=("--all-toggles",),
+            PYTORCH_CUDA_ALLOC_CONF="max_split_size_mb:64,garbage_collection_threshold:0.6",
+        )
+        (row,) = [row for row in answer["toggles"] if row["name"] == "expandable-segments"]
+        self.assertEqual(
+            row["change"][0]["text"],
+            "PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:64,garbage_collection_threshold:0.6,"
+            "expandable_segments:True",
+        )
+
     def test_the_line_is_that_of_the_program(self):
         report = self.same(PLAIN, "optimizer-impl=for-loop")
         with open(os.path.join(HERE, "programs", PLAIN)) as file:

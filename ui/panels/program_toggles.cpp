@@ -163,12 +163,7 @@ ProgramToggles::Entry ProgramToggles::ReadEntry(const QJsonObject& json, double 
   for (const QJsonValue& report : json.value(QLatin1String("outcome")).toArray()) {
     for (const QJsonValue& each : report.toObject().value(QLatin1String("change")).toArray()) {
       const QJsonObject change = each.toObject();
-      const QString where = TextAt(change, "where");
-      const QString place = where == QLatin1String("environment")
-                                ? ToQString(i18n::Text("environment"))
-                                : where.mid(where.lastIndexOf(QLatin1Char('/')) + 1);
-      entry.lines << (place.isEmpty() ? QString() : place + QStringLiteral(": ")) +
-                         TextAt(change, "text");
+      entry.lines.push_back({StringAt(change, "text"), StringAt(change, "where")});
     }
   }
   if (entry.error.empty() && json.contains(QLatin1String("saves")))
@@ -400,7 +395,7 @@ void ProgramToggles::Fill(const Line& line, const Entry& entry) {
   SetTone(line.saving, !counts ? "faint" : *entry.saves > 0 ? "good" : "bad");
   line.factor->setText(entry.factor ? Text(FormatFactor(*entry.factor)) : QString());
   line.explanation->setWrappedText(Explanation(entry));
-  line.lines->setWrappedText(entry.lines.join(QLatin1Char('\n')));
+  line.lines->setWrappedText(TextOf(entry.lines));
 }
 
 QString ProgramToggles::Explanation(const Entry& entry) const {
@@ -436,7 +431,7 @@ void ProgramToggles::Update() {
     const QSignalBlocker block(lines_[i].toggle);
     lines_[i].toggle->setChecked(on);
     lines_[i].toggle->setEnabled(idle_ && (on || entries[i].error.empty()));
-    lines_[i].lines->setVisible(on && !entries[i].lines.isEmpty());
+    lines_[i].lines->setVisible(on && !entries[i].lines.empty());
   }
   copy_->setVisible(!LinesToWrite().isEmpty());
 }
@@ -461,11 +456,22 @@ void ProgramToggles::Switch(const std::string& toggle, bool on) {
   Q_EMIT chosenChanged();
 }
 
+// Returns one line of text for each change, with its place.
+QString ProgramToggles::TextOf(const std::vector<program::ToggleChange>& lines) {
+  QStringList texts;
+  for (const auto& [text, where] : lines) {
+    const QString place = where == "environment" ? ToQString(i18n::Text("environment"))
+                                                 : Text(where.substr(where.rfind('/') + 1));
+    texts << (place.isEmpty() ? QString() : place + QStringLiteral(": ")) + Text(text);
+  }
+  return texts.join(QLatin1Char('\n'));
+}
+
 QString ProgramToggles::LinesToWrite() const {
-  QStringList lines;
+  std::vector<program::ToggleChange> lines;
   for (const Entry& entry : now_->entries)
-    if (IsOn(entry.toggle)) lines << entry.lines;
-  return lines.join(QLatin1Char('\n'));
+    if (IsOn(entry.toggle)) lines.insert(lines.end(), entry.lines.begin(), entry.lines.end());
+  return TextOf(program::JoinChanges(lines));
 }
 
 QJsonObject ProgramToggles::dumpState() const {
@@ -480,7 +486,7 @@ QJsonObject ProgramToggles::dumpState() const {
                             {"error", Text(entries[i].error)},
                             {"title", lines_[i].title->text()},
                             {"explanation", lines_[i].explanation->text()},
-                            {"lines", entries[i].lines.join(QLatin1Char('\n'))}});
+                            {"lines", TextOf(entries[i].lines)}});
   return {{"rows", rows},
           {"searching", searching_},
           {"can_search", search_->isEnabled()},

@@ -68,9 +68,9 @@ class ProgramToggles : public QWidget {
   struct Entry {
     std::string toggle;  // "lora=16"
     std::string label, explains, changes;
-    std::vector<std::string> excludes;    // names of toggles
-    QStringList lines;                    // lines to write in the program, each with its place
-    std::optional<double> saves, factor;  // saves: bytes; factor: relative time
+    std::vector<std::string> excludes;         // names of toggles
+    std::vector<program::ToggleChange> lines;  // what to write in the program
+    std::optional<double> saves, factor;       // saves: bytes; factor: relative time
     bool effect = false;
     std::string error;
     State state = State::kNotPlanned;
@@ -113,6 +113,7 @@ class ProgramToggles : public QWidget {
   void Update();
   void Switch(const std::string& toggle, bool on);
   bool IsOn(const std::string& toggle) const;
+  static QString TextOf(const std::vector<program::ToggleChange>& lines);
   QString LinesToWrite() const;  // the lines of the toggles that are on
 
   std::map<std::string, Known> programs_;  // key: the script

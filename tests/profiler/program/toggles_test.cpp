@@ -99,6 +99,21 @@ TEST(Toggles, ReadsReportsOfAProcess) {
   for (const char* text : {"", "{}", "[[", "3"}) EXPECT_TRUE(ParseToggleReports(text).empty());
 }
 
+TEST(Toggles, JoinsChangesOfOneVariable) {
+  const ToggleChange expandable{"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", "environment"};
+  const ToggleChange split{"PYTORCH_CUDA_ALLOC_CONF=backend:native,max_split_size_mb:128",
+                           "environment"};
+  const ToggleChange line{"x=1", "a.py:3"}, elsewhere{"x=2", "b.py:3"};
+  EXPECT_EQ(
+      JoinChanges({line, expandable, elsewhere, split, line, expandable}),
+      (std::vector<ToggleChange>{line,
+                                 {"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,backend:native,"
+                                  "max_split_size_mb:128",
+                                  "environment"},
+                                 elsewhere}));
+  EXPECT_EQ(JoinChanges({{"A=1", "environment"}, {"AB=1", "environment"}}).size(), 2u);
+}
+
 TEST(Toggles, TellsOutcomes) {
   const auto reports = ParseToggleReports(R"([
     {"name": "bf16", "on": true, "reached": 4, "places": 2, "applies_to": "models"},

@@ -139,6 +139,26 @@ TEST_F(ProgramStudies, FindsTechniquesThatApplyAndWhatTheySave) {
   EXPECT_THAT(PageText("command"), Not(HasSubstr("--toggle")));
 }
 
+TEST_F(ProgramStudies, JoinsSettingsOfOneVariable) {
+  std::string rows;
+  for (const auto& [toggle, setting] :
+       {std::pair("expandable-segments", "expandable_segments:True"),
+        std::pair("max-split-size=128", "max_split_size_mb:128")})
+    rows += std::string(rows.empty() ? "" : ", ") + R"({"toggle": ")" + toggle +
+            R"(", "changes": "nothing", "excludes": [], "saves": 1048576, "same_peak": false,)" +
+            R"( "step_ms": 10, "error": null, "outcome": [{"change": [{"text": )" +
+            R"("PYTORCH_CUDA_ALLOC_CONF=)" + setting + R"(", "where": "environment"}]}]})";
+  Write("toggles.json", R"({"start": {"needed": 4294967296, "step_ms": 10}, "rows": [)" + rows +
+                            "], \"toggles\": []}\n");
+  window_->openProgram(Script(kScript));
+  FindToggles();
+  ASSERT_TRUE(Idle());
+  Switch("expandable-segments");
+  Switch("max-split-size=128");
+  EXPECT_EQ(Toggles()["to_write"].toString(),
+            "environment: PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True,max_split_size_mb:128");
+}
+
 // The script prints each part of its output when the test creates a file.
 TEST_F(ProgramStudies, SavingsArriveOneByOne) {
   Write("toggles.sh", R"SH(await() { while [ ! -e "$here/$1" ]; do sleep 0.05; done; }

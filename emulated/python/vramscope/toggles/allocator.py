@@ -26,25 +26,26 @@ class _Setting(Toggle):
         return "%s:%s" % (cls.key, "True" if value is None else value)
 
     @classmethod
+    def added(cls, value, parts):
+        """Returns the variable's value with this setting."""
+        others = [part for part in parts if not part.startswith(cls.key + ":")]
+        return ",".join([*others, cls.setting(value)])
+
+    @classmethod
     def before_torch(cls, value):
         value = cls.default if value is None else value
         name, parts = variable()
         cls.had = cls.setting(value) in parts
         if not cls.had:
-            os.environ[name] = ",".join(
-                [part for part in parts if not part.startswith(cls.key + ":")]
-                + [cls.setting(value)]
-            )
+            os.environ[name] = cls.added(value, parts)
 
     def install(self):
         name, parts = variable()
         if self.had if self.on else self.setting(self.value) in parts:
             self.already("%s already has this setting" % name)
         else:
-            self.reach(
-                "%s=%s" % (name, os.environ[name] if self.on else self.setting(self.value)),
-                place="environment",
-            )
+            value = os.environ[name] if self.on else self.added(self.value, parts)
+            self.reach("%s=%s" % (name, value), place="environment")
 
     def finish(self):
         """Checks that the allocator reports the setting, if it reports settings at all."""
