@@ -128,6 +128,10 @@ int RemoveFolder(Place& place);
 // Does not follow links at the end of `from` and `to`. `flags` are those of renameat2.
 int RenamePlace(Place& from, Place& to, unsigned flags);
 
+// Returns the name of the folder of changes if `folder` contains it, otherwise "". Listings leave
+// it out.
+const char* HiddenIn(const char* folder);
+
 // All names in a folder as the program sees them.
 class Listing {
  public:

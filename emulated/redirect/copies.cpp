@@ -19,12 +19,27 @@ constexpr unsigned long kShareExtents = 0x40049409;  // FICLONE
 
 int CopyBytes(int from, int to, off_t size) {
   if (kernel::Call(SYS_ioctl, to, kShareExtents, from) == 0) return 0;
-  while (size > 0) {
-    const long copied = kernel::Call(SYS_copy_file_range, from, 0, to, 0, 1L << 30, 0);
-    if (copied <= 0) break;
-    size -= copied;
+  // Holes stay holes: a sparse file may be larger than the disk.
+  long at = 0;
+  const auto seek = [&] {
+    const long error = kernel::Call(SYS_lseek, from, at, SEEK_SET);
+    return error < 0 ? error : kernel::Call(SYS_lseek, to, at, SEEK_SET);
+  };
+  while (at < size) {
+    const long data = kernel::Call(SYS_lseek, from, at, SEEK_DATA);
+    if (data == -ENXIO) at = size;  // only a hole is left
+    if (data > at) at = data;
+    const long hole = kernel::Call(SYS_lseek, from, at, SEEK_HOLE);
+    const long end = hole < 0 ? size : hole;
+    if (const long error = seek(); error < 0) return static_cast<int>(error);
+    for (long copied = 1; at < end && copied > 0; at += copied > 0 ? copied : 0)
+      copied = kernel::Call(SYS_copy_file_range, from, 0, to, 0, end - at, 0);
+    if (at < end) break;
   }
+  if (const long error = kernel::Call(SYS_ftruncate, to, at); error < 0)
+    return static_cast<int>(error);
   // Copies what copy_file_range has not copied, including data that was appended meanwhile.
+  if (const long error = seek(); error < 0) return static_cast<int>(error);
   char buffer[16'384];
   for (;;) {
     const long got = kernel::Read(from, buffer, sizeof buffer);

@@ -347,6 +347,13 @@ VRAMSCOPE_FUNCTION(int, sigaction,
     if (before != nullptr) memset(before, 0, sizeof *before);
     return 0;
   }
+  // While the handler runs, calls of functions that change files must still be trapped.
+  struct sigaction own;
+  if (action != nullptr && kernel::gate != 0) {
+    own = *action;
+    sigdelset(&own.sa_mask, SIGSYS);
+    action = &own;
+  }
   return NextAs<int(int, const struct sigaction*, struct sigaction*)>(next, "sigaction")(
       signal, action, before);
 }

@@ -34,16 +34,20 @@ long ChangeDescriptor(int fd, Change change, ByDescriptor by_descriptor, ByPath 
   const long length = fd < 0 ? -1 : kernel::ReadLinkAt(AT_FDCWD, link, path, sizeof path - 1);
   if (length <= 0 || path[0] != '/') return by_descriptor();
   path[length] = 0;
-  const char* suffix = strrchr(path, ' ');
+  struct stat open;
   const size_t prefix = ChangesLength();
-  if ((suffix != nullptr && strcmp(suffix, " (deleted)") == 0) ||
+  if ((kernel::Fstat(fd, &open) == 0 && open.st_nlink == 0) ||
       (strncmp(path, Changes(), prefix) == 0 && path[prefix] == '/') || IsReal(path)) {
     return by_descriptor();
   }
   Place place;
   int error = Resolve(AT_FDCWD, path, 0, place);
-  if (error < 0 || place.real) return by_descriptor();
-  if (!place.exists()) return 0;  // it was removed: nothing can see the change
+  if (error == 0 && place.real) return by_descriptor();
+  // The real file must not change. If it or its folder was removed or renamed, or if a link has its
+  // name now, nothing can see the change.
+  if (error == -ENOENT || error == -ENOTDIR) return 0;
+  if (error < 0) return error;
+  if (!place.exists() || place.seen() == Kind::kLink) return 0;
   error = PrepareChange(place, change);
   return error < 0 ? error : by_path(place.visible());
 }

@@ -112,14 +112,19 @@ int LinkPaths(int from_folder, const char* from, int to_folder, const char* to, 
   Place source, target;
   int error = Resolve(to_folder, to, 0, target);
   if (error < 0) return error;
-  if ((flags & AT_EMPTY_PATH) != 0 && from[0] == 0) {  // a file without a name
+  struct stat open_file;
+  if ((flags & AT_EMPTY_PATH) != 0 && from[0] == 0 && kernel::Fstat(from_folder, &open_file) == 0 &&
+      open_file.st_nlink == 0) {  // without a name
     error = target.real ? 0 : PrepareNew(target);
     if (error < 0) return error;
     const char* path = target.real ? target.spot.lower() : target.spot.upper();
     return static_cast<int>(
         kernel::Call(SYS_linkat, from_folder, kernel::Of(from), AT_FDCWD, kernel::Of(path), flags));
   }
-  error = Resolve(from_folder, from, (flags & AT_SYMLINK_FOLLOW) != 0 ? kFollow : 0U, source);
+  error = Resolve(from_folder, from,
+                  ((flags & AT_SYMLINK_FOLLOW) != 0 ? kFollow : 0U) |
+                      ((flags & AT_EMPTY_PATH) != 0 ? kDescriptor : 0U),
+                  source);
   if (error < 0) return error;
   if (!source.exists()) return -ENOENT;
   if (source.seen() == Kind::kFolder) return -EPERM;

@@ -52,15 +52,15 @@ Stream* Find(DIR* stream) {
   return nullptr;
 }
 
-// Reads the entries of a folder. Returns false if the folder is only in the lower layer or not
-// isolated.
+// Reads the entries of a folder. Returns false if the kernel's own list is right: the folder is
+// only in the lower layer or not isolated, and nothing in it is hidden.
 bool ReadStream(DIR* stream, Stream& to) {
   static void* next;
   char path[2 * PATH_MAX];
   Place place;
   const int fd = NextAs<int(DIR*)>(next, "dirfd")(stream);
   if (PathOf(fd, path, sizeof path) <= 0 || Resolve(AT_FDCWD, path, 0, place) < 0) return false;
-  return !place.real && place.upper == Kind::kFolder &&
+  return !place.real && (place.upper == Kind::kFolder || HiddenIn(place.spot.lower())[0] != 0) &&
          to.listing.Read(place.spot, place.layers()) == 0;
 }
 

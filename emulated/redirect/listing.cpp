@@ -57,6 +57,12 @@ bool IsDots(const char* name) {
 
 }  // namespace
 
+const char* HiddenIn(const char* folder) {
+  const char* name = ChangesName();
+  const size_t length = static_cast<size_t>(name - Changes()) - 1;
+  return strlen(folder) == length && memcmp(folder, Changes(), length) == 0 ? name : "";
+}
+
 Listing::~Listing() { free(data_); }
 
 bool Listing::Add(uint64_t inode, unsigned char type, const char* name, size_t length) {
@@ -96,8 +102,9 @@ int Listing::ReadPlain(const char* folder) {
   used_ = at_ = 0;
   const int fd = OpenFolder(folder);
   if (fd < 0) return fd;
+  const char* hidden = HiddenIn(folder);
   const int error = ForEach(fd, [&](uint64_t inode, unsigned char type, const char* name) {
-    return Add(inode, type, name, strlen(name));
+    return strcmp(name, hidden) == 0 || Add(inode, type, name, strlen(name));
   });
   kernel::Close(fd);
   return error;
@@ -118,9 +125,11 @@ int Listing::Read(Spot& folder, const Layers& layers) {
   });
   const int lower = error == 0 && layers.lower ? OpenFolder(folder.lower()) : -1;
   if (lower >= 0) {
+    const char* hidden = HiddenIn(folder.lower());
     error = ForEach(lower, [&](uint64_t inode, unsigned char type, const char* name) {
       struct stat status;
-      if (IsDots(name) || kernel::StatAt(upper, name, &status, AT_SYMLINK_NOFOLLOW) != -ENOENT) {
+      if (IsDots(name) || strcmp(name, hidden) == 0 ||
+          kernel::StatAt(upper, name, &status, AT_SYMLINK_NOFOLLOW) != -ENOENT) {
         return true;  // changed or removed in the upper layer
       }
       return Add(inode, type, name, strlen(name));

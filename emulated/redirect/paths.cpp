@@ -389,18 +389,31 @@ size_t WithoutChanges(char* path, size_t length) {
   return length;
 }
 
+namespace {
+
+// Returns whether a path in /dev leads to no file that is isolated. A link in /dev/shm, or a
+// standard stream, may lead to such a file.
+bool LeadsToDevice(const char* path, bool writes) {
+  const char* name = path + strlen("/dev/");
+  if (strchr(name, '/') != nullptr) return !writes && strncmp(name, "shm/", 4) != 0;
+  if (!writes) return true;
+  struct stat status;
+  return kernel::Lstat(path, &status) == 0 && !S_ISLNK(status.st_mode);
+}
+
+}  // namespace
+
 bool Passes(const char* path, bool writes) {
   if (path == nullptr || ModeOfProcess() != Mode::kCopy) return true;
   if (path[0] == '/' && strstr(path, "/..") == nullptr) {
-    if (strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/sys/", 5) == 0) {
-      if (!writes || (strncmp(path, "/dev/fd/", 8) != 0)) return true;
-    }
+    if (strncmp(path, "/sys/", 5) == 0) return true;
+    if (strncmp(path, "/dev/", 5) == 0 && LeadsToDevice(path, writes)) return true;
     if (!writes && strncmp(path, "/proc/", 6) == 0 && strstr(path, "/cwd") == nullptr &&
         strstr(path, "/root") == nullptr && strstr(path, "/fd/") == nullptr) {
       return true;
     }
   }
-  return !writes && Generation() == 0 && strncmp(path, Changes(), ChangesLength()) != 0;
+  return !writes && Generation() == 0 && strstr(path, ChangesName()) == nullptr;
 }
 
 long PathOf(int fd, char* to, size_t size) {
@@ -428,7 +441,13 @@ int Resolve(int folder, const char* path, unsigned how, Place& place) {
     if (given > 0) todo.text[length++] = '/';
   }
   memcpy(todo.text + length, path, given + 1);
-  length = WithoutChanges(todo.text, length + given);
+  length += given;
+  const size_t stripped = WithoutChanges(todo.text, length);
+  // The folder of changes is hidden. Through it, a program that empties /var/tmp would otherwise
+  // reach every file, also those that are not isolated.
+  if (stripped != length && (strspn(todo.text, "/.") == stripped || IsReal(todo.text)))
+    return -ENOENT;
+  length = stripped;
   place.slash = length > 1 && todo.text[length - 1] == '/';
   while (length > 1 && todo.text[length - 1] == '/') --length;
   todo.text[length] = 0;

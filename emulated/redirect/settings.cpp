@@ -124,6 +124,7 @@ void ReadSettingsAgain() {
 Mode ModeOfProcess() { return Read().mode; }
 bool NoNetwork() { return Read().no_network; }
 const char* Changes() { return Read().changes; }
+const char* ChangesName() { return strrchr(Changes(), '/') + 1; }
 size_t ChangesLength() { return Read().changes_length; }
 
 bool IsReal(const char* path) {

@@ -16,6 +16,8 @@ Mode ModeOfProcess();
 bool NoNetwork();
 // VRAMSCOPE_ISOLATION_CHANGES, without a slash at its end.
 const char* Changes();
+// Returns the last name of that path.
+const char* ChangesName();
 size_t ChangesLength();
 // Returns true for paths (absolute, without links) that are not isolated: those in
 // VRAMSCOPE_ISOLATION_REAL, and always those in /proc, /sys, /dev and /run.

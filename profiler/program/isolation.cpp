@@ -213,6 +213,13 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     if (const auto own = std::ranges::find_if(frozen_, holds);
         own != frozen_.end() && options.mode == IsolationMode::kAuto)
       return absl::FailedPreconditionError(i18n::Format("overlayfs cannot cover {}", *own));
+    if (const std::string mount = options.mode == IsolationMode::kAuto ? MountWithin(folder_) : "";
+        !mount.empty())
+      return absl::FailedPreconditionError(
+          i18n::Format("with overlayfs, the entries of {} could not be renamed or removed, because "
+                       "a file system "
+                       "is mounted on {}",
+                       folder_, mount));
     if (const std::string foreign =
             options.mode == IsolationMode::kAuto ? NotCopyable(folder_) : "";
         !foreign.empty())

@@ -104,17 +104,19 @@ bool IsForeign(const struct stat& facts) {
   return facts.st_uid != geteuid() || facts.st_gid != getegid();
 }
 
+std::vector<MountPoint> Mounts() {
+  std::ifstream file("/proc/self/mountinfo");
+  return ParseMountInfo(std::string{std::istreambuf_iterator<char>(file), {}});
+}
+
 class Builder {
  public:
   Builder(const OverlayRootOptions& options, bool privileged, const std::set<std::string>& foreign)
       : options_(options),
         privileged_(privileged),
         foreign_(foreign),
-        root_(options.scratch + "/root") {
-    std::ifstream file("/proc/self/mountinfo");
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
-    mounts_ = ParseMountInfo(text);
-  }
+        root_(options.scratch + "/root"),
+        mounts_(Mounts()) {}
 
   absl::Status Build() {
     for (const char* part : {"/root", "/upper", "/work"})
@@ -352,7 +354,7 @@ class Builder {
   const bool privileged_;
   const std::set<std::string>& foreign_;
   const std::string root_;
-  std::vector<MountPoint> mounts_;
+  const std::vector<MountPoint> mounts_;
   std::vector<std::string> frozen_;
   size_t layers_ = 0, entries_ = 0;
 };
@@ -520,6 +522,13 @@ std::vector<MountPoint> ParseMountInfo(std::string_view text) {
     mounts.push_back(std::move(mount));
   }
   return mounts;
+}
+
+std::string MountWithin(const std::string& folder) {
+  if (HasSysAdmin() || folder == "/") return "";
+  for (const MountPoint& mount : Mounts())
+    if (IsBelow(mount.path, folder)) return mount.path;
+  return "";
 }
 
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options) {

@@ -61,4 +61,9 @@ struct MountPoint {
 // Invalid lines are left out.
 std::vector<MountPoint> ParseMountInfo(std::string_view text);
 
+// Returns a path below `folder` where a file system is mounted. Without privileges, such a folder
+// is overlaid entry by entry, so that its entries cannot be renamed or removed. Returns "" if there
+// is none, if `folder` is "/", or if this process has the privilege to mount.
+std::string MountWithin(const std::string& folder);
+
 }  // namespace vramscope::program

@@ -18486,6 +18486,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>A smaller batch or a shorter sequence may fit. If an argument of the program sets it, plan other values with --vary, for example --vary batch_size=1..8.</source>
         <translation>减小批量或缩短序列可能放得下。如果程序有设置它的参数，请用 --vary 规划其他取值，例如 --vary batch_size=1..8。</translation>
     </message>
+    <message>
+        <source>with overlayfs, the entries of {} could not be renamed or removed, because a file system is mounted on {}</source>
+        <translation>使用 overlayfs 时无法重命名或删除 {} 中的条目，因为 {} 上挂载了文件系统</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

@@ -260,6 +260,23 @@ class Unprivileged(Isolation):
         self.assertNotIn("Error", result.stderr)
         self.assertEqual(contents.state(outside), before)
 
+    def test_a_folder_with_mounts(self):
+        """overlayfs would cover the entries of this folder separately, and then they could not be
+        renamed or removed. So this mode is not chosen."""
+        self.fill()
+        os.mkdir(os.path.join(self.folder, "mounted"))
+        before = contents.state(self.folder)
+        mount = 'mount --bind "$0/other" "$0/mounted" && exec "$@"'
+        inside = ["unshare", "-m", "--propagation", "private", "sh", "-c", mount, self.folder]
+        self.prefix, self.ASKED = [*inside, *self.prefix], "auto"
+        result = self.plan(
+            "import os, shutil, torch; torch.allocate(1 << 20); shutil.rmtree('home'); "
+            "os.rename('project', 'renamed'); open('mounted/changed', 'w').write('x')"
+        )
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        self.assertEqual(json.loads(result.stdout)["program"]["isolation"], "copy")
+        self.assertEqual(contents.state(self.folder), before)
+
     def test_files_of_another_group(self):
         """In shared projects, a file's group is often not the user's primary group. overlayfs does
         not copy such files; the mode "copy" does."""
@@ -393,6 +410,24 @@ class WarmUnprivileged(Warm, Unprivileged):
 
 class Copy(Isolation):
     MODE = "copy"
+
+    def test_the_layer_is_hidden(self):
+        """Otherwise, a program that empties /var/tmp would reach every file through the layer, also
+        those that are not isolated."""
+        self.fill()
+        other = os.path.join(self.folder, "other")
+        self.expect_nothing_changed(
+            "import os, subprocess, sys\n"
+            "layer = os.environ['VRAMSCOPE_ISOLATION_CHANGES']\n"
+            "open('changed', 'w').close()\n"
+            "assert os.path.basename(layer) not in os.listdir(os.path.dirname(layer))\n"
+            "for path in (layer, layer + '/.', layer + '/proc', layer + %r):\n"
+            "    assert not os.path.exists(path), path\n"
+            "subprocess.run(['/usr/bin/find', layer + %r, '-type', 'f', '-delete'])\n"
+            "subprocess.run(['/bin/rm', '-rf', layer])\n" % (other, other),
+            "--writable",
+            other,
+        )
 
 
 class NoNamespaces(Isolation):

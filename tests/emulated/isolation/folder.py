@@ -61,6 +61,11 @@ TEXTS = [
     "flagged",
     "by_handle",
     "by_new_call",
+    "by_shm",
+    "by_shm_too",
+    "by_standard_input",
+    "became_a_link",
+    "behind_the_link",
 ]
 
 
@@ -97,6 +102,7 @@ def fill(folder):
         "by_descriptor",
         "by_remove",
         "exchanged",
+        "while_open",
     ):
         checkpoint = os.path.join(project, "checkpoints", name)
         write(os.path.join(checkpoint, "weights.bin"), "weights of %s\n" % name)
@@ -104,6 +110,10 @@ def fill(folder):
         write(os.path.join(checkpoint, "run.sh"), "#!/bin/sh\necho %s\n" % name, 0o755)
         os.symlink("weights.bin", os.path.join(checkpoint, "latest"))
         os.symlink(os.path.join(checkpoint, "state"), os.path.join(checkpoint, "absolute"))
+    with open(os.path.join(project, "files", "sparse"), "wb") as file:
+        file.truncate(32 << 20)
+        file.seek(16 << 20)
+        file.write(b"data")
     os.makedirs(os.path.join(project, "empty"))
     os.makedirs(os.path.join(project, "also_empty"))
     write(os.path.join(project, "config.json"), "{}")

@@ -1224,6 +1224,76 @@ def questions():
 
 
 @way
+def through_a_link_in_shared_memory():
+    """/dev/shm is not isolated, but what a link there leads to is."""
+    if not os.access("/dev/shm", os.W_OK):
+        return
+    link = "/dev/shm/vramscope-test-%d" % os.getpid()
+    os.symlink(os.path.abspath("files"), link)
+    try:
+        write(link + "/by_shm", "by shm")
+        there("files/by_shm", "by shm")
+        os.chmod(link + "/by_shm", 0o600)
+        assert stat.S_IMODE(os.stat("files/by_shm").st_mode) == 0o600
+        os.remove(link + "/by_shm_too")
+        gone("files/by_shm_too")
+        os.mkdir(link + "/made_by_shm")
+        assert os.path.isdir("files/made_by_shm")
+        assert sorted(os.listdir(link)) == sorted(os.listdir("files"))
+    finally:
+        os.remove(link)
+
+
+@way
+def by_standard_input():
+    with open("files/by_standard_input") as file:
+        subprocess.run(["/bin/sh", "-c", "echo changed >/dev/stdin"], stdin=file, check=True)
+    there("files/by_standard_input", "changed\n")
+
+
+def change_status(descriptor):
+    """Changes the mode and time of an open file. overlayfs refuses this if the file has lost its
+    name."""
+    for change in (lambda: os.fchmod(descriptor, 0o700), lambda: os.utime(descriptor, (1, 1))):
+        try:
+            change()
+        except OSError as error:
+            assert error.errno in (errno.ENOENT, errno.EEXIST), error
+    os.close(descriptor)
+
+
+@way
+def by_descriptor_whose_folder_is_renamed():
+    descriptor = os.open("checkpoints/while_open/weights.bin", os.O_RDONLY)
+    folder = os.open("checkpoints/while_open/state", os.O_RDONLY)
+    os.rename("checkpoints/while_open", "checkpoints/other_name")
+    for each in (descriptor, folder):
+        change_status(each)
+
+
+@way
+def by_descriptor_whose_name_is_a_link_now():
+    descriptor = os.open("files/became_a_link", os.O_RDONLY)
+    os.remove("files/became_a_link")
+    os.symlink(os.path.abspath("files/behind_the_link"), "files/became_a_link")
+    change_status(descriptor)
+    status = os.stat("files/behind_the_link")
+    assert stat.S_IMODE(status.st_mode) == 0o644 and status.st_mtime == 1_600_000_000
+
+
+@way
+def sparse():
+    with open("files/sparse", "r+b") as file:
+        file.write(b"new")
+    status = os.stat("files/sparse")
+    assert status.st_size == 32 << 20 and status.st_blocks * 512 < 8 << 20, status.st_blocks
+    with open("files/sparse", "rb") as file:
+        assert file.read(4) == b"new\0"
+        file.seek(16 << 20)
+        assert file.read(5) == b"data\0"
+
+
+@way
 def another_process_sees_the_same():
     script = (
         "import os, sys; sys.path.insert(0, %r); import folder; "
