@@ -20,8 +20,8 @@ namespace vramscope::cli {
 namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(50);
-// The memory of the planned GPU. It is so large that no program runs out of memory. Otherwise, the
-// memory that the program needs would stay unknown.
+// The memory of the planned GPU, unless the user gives another size. It is so large that no program
+// runs out of memory. Otherwise, the memory that the program needs would stay unknown.
 constexpr uint64_t kRoom = uint64_t{512} << 30;
 constexpr char kModules[] = "/first/modules.json";  // within the scratch folder
 constexpr auto kImportsWithin = std::chrono::seconds(120);
@@ -135,7 +135,11 @@ std::vector<std::pair<std::string, int64_t>> ChangedBytes(
 
 ProgramPlans::ProgramPlans(const ProgramOptions& options, uint64_t budget,
                            const std::vector<program::Toggle>& all)
-    : words_(PlanWords(options)), budget_(budget), may_serve_(options.as_rank < 0) {
+    : words_(PlanWords(options)),
+      budget_(budget),
+      room_(budget == 0 && !options.gpu_memory.empty() ? options.gpu_memory
+                                                       : fmt::format("{}B", kRoom)),
+      may_serve_(options.as_rank < 0) {
   for (const program::Toggle& toggle : all)
     if (toggle.before_torch) reads_environment_.insert(toggle.name);
 }
@@ -148,7 +152,7 @@ void ProgramPlans::StartServer(const std::vector<std::string>& command) {
   asked_ = true;
   std::vector<std::string> words = words_;
   std::erase(words, "--all-toggles");
-  words.insert(words.end(), {"--gpu-memory", fmt::format("{}B", kRoom)});
+  words.insert(words.end(), {"--gpu-memory", room_});
   server_.Start(std::move(words), command, scratch_->path() + kModules);
 }
 
@@ -165,10 +169,9 @@ void ProgramPlans::AwaitServer() {
 
 absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
                                               const std::string& first) {
-  std::vector<std::string> more = {"--gpu-memory", fmt::format("{}B", kRoom)};
+  std::vector<std::string> more = {"--gpu-memory", room_};
   if (!first.empty()) more.insert(more.end(), {"--keep", first});
-  std::vector<std::string> warm;
-  if (!server_.socket().empty()) warm = {"--warm", server_.socket()};
+  std::vector<std::string> warm = Warm();
   const std::vector<std::string> from_start = more;
   more.insert(more.end(), warm.begin(), warm.end());
   absl::StatusOr<ProgramPlan> plan = Run(question, more);
@@ -185,14 +188,55 @@ absl::StatusOr<ProgramPlan> ProgramPlans::One(const ProgramQuestion& question,
   }
   // The allocator releases cached memory when the GPU is full, so only a plan on a GPU of the
   // budget's size shows whether the program fits.
-  const bool may_fit = plan.ok() && plan->planned.ok() && budget_ > 0 &&
-                       plan->planned.needed() > budget_ &&
-                       plan->planned.peak + plan->planned.context <= budget_;
-  if (!may_fit) return plan;
-  more = {"--gpu-memory", fmt::format("{}B", budget_)};
+  const bool may_fit =
+      plan.ok() && NeedsTooMuch(*plan) &&
+      (plan->planned.peak + plan->planned.context <= budget_ || follows_memory_.value_or(false));
+  return may_fit ? AtBudget(question, *plan, warm) : plan;
+}
+
+std::vector<std::string> ProgramPlans::Warm() const {
+  return server_.socket().empty() ? std::vector<std::string>()
+                                  : std::vector<std::string>{"--warm", server_.socket()};
+}
+
+bool ProgramPlans::NeedsTooMuch(const ProgramPlan& plan) const {
+  return budget_ > 0 && plan.planned.ok() && plan.planned.needed() > budget_;
+}
+
+absl::StatusOr<ProgramPlan> ProgramPlans::AtBudget(const ProgramQuestion& question,
+                                                   const ProgramPlan& plan,
+                                                   const std::vector<std::string>& warm) {
+  std::vector<std::string> more = {"--gpu-memory", fmt::format("{}B", budget_)};
   more.insert(more.end(), warm.begin(), warm.end());
   absl::StatusOr<ProgramPlan> within = Run(question, more);
-  return within.ok() && within->planned.FitsInto(budget_) ? within : plan;
+  if (!within.ok() || !within->planned.FitsInto(budget_)) return plan;
+  within->device = plan.device;  // without the size of the memory
+  return within;
+}
+
+absl::Status ProgramPlans::PlanAgain(const std::vector<ProgramQuestion>& questions,
+                                     std::vector<absl::StatusOr<ProgramPlan>>& plans) {
+  for (size_t i = 0; i < questions.size(); ++i) {
+    if (!plans[i].ok()) return plans[i].status();
+    // Programs that choose a port themselves fail beside each other.
+    const std::string& error = plans[i]->planned.error;
+    if (questions.size() > 1 && (error.find("EADDRINUSE") != std::string::npos ||
+                                 error.find("ddress already in use") != std::string::npos))
+      plans[i] = One(questions[i], "");
+  }
+  for (size_t i = 0; i < questions.size(); ++i) {
+    if (!plans[i].ok()) return plans[i].status();
+    if (!NeedsTooMuch(*plans[i]) || !follows_memory_.value_or(true)) continue;
+    if (plans[i]->planned.peak + plans[i]->planned.context <= budget_) continue;  // One() did it
+    if (scratch_ != nullptr && !awaited_) {
+      if (!asked_) StartServer(questions[i].command);
+      AwaitServer();
+    }
+    plans[i] = AtBudget(questions[i], *plans[i], Warm());
+    if (!plans[i].ok()) return plans[i].status();
+    follows_memory_ = follows_memory_.value_or(false) || !NeedsTooMuch(*plans[i]);
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<ProgramPlan> ProgramPlans::Run(const ProgramQuestion& question,
@@ -274,9 +318,9 @@ absl::StatusOr<std::vector<ProgramPlan>> ProgramPlans::All(
     std::this_thread::sleep_for(kTick);
   }
   threads.clear();
+  if (const absl::Status status = PlanAgain(open, answers); !status.ok()) return status;
   tell();
   for (size_t i = 0; i < open.size(); ++i) {
-    if (!answers[i].ok()) return answers[i].status();
     if (!server_.socket().empty() && !answers[i]->cold.empty()) cold_ = answers[i]->cold;
     known_[open[i]] = *std::move(answers[i]);
   }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -83,6 +84,16 @@ class ProgramPlans {
   absl::StatusOr<ProgramPlan> One(const ProgramQuestion& question, const std::string& first);
   absl::StatusOr<ProgramPlan> Run(const ProgramQuestion& question,
                                   const std::vector<std::string>& more);
+  std::vector<std::string> Warm() const;  // the arguments for a fork of the warm process, if any
+  bool NeedsTooMuch(const ProgramPlan& plan) const;
+  // Plans on a GPU of the budget's size. Returns `plan` if that plan does not fit.
+  absl::StatusOr<ProgramPlan> AtBudget(const ProgramQuestion& question, const ProgramPlan& plan,
+                                       const std::vector<std::string>& warm);
+  // Repeats plans that failed only because others ran beside them. Finds out whether the program
+  // adapts to the GPU's memory (it reads the free memory, or handles out of memory), and then plans
+  // questions that need too much at the budget, too.
+  absl::Status PlanAgain(const std::vector<ProgramQuestion>& questions,
+                         std::vector<absl::StatusOr<ProgramPlan>>& plans);
   // Starts the warm process as soon as the first plan has reported its imports, which is long
   // before that plan ends. Waits until the process is ready.
   void StartServer(const std::vector<std::string>& command);
@@ -93,6 +104,9 @@ class ProgramPlans {
   std::set<std::string> reads_environment_;
   std::map<ProgramQuestion, ProgramPlan> known_;
   const uint64_t budget_;
+  const std::string room_;  // the GPU's memory, unless a plan is made at the budget
+  // Whether the program needs less memory on a smaller GPU. Unset until a plan needs too much.
+  std::optional<bool> follows_memory_;
   const bool may_serve_;
   std::unique_ptr<program::ScratchFolder> scratch_;
   bool asked_ = false, awaited_ = false;

@@ -15,7 +15,7 @@ namespace {
 // The reasons why the modules of a program can't be imported beforehand, as
 // emulated/python/vramscope/warm.py writes them.
 constexpr std::string_view kReasons[] = {
-    TEXT_MARK("the program sets {} before it imports torch"),
+    TEXT_MARK("the program sets {} before it imports {}"),
     TEXT_MARK("the program starts threads before it uses CUDA"),
 };
 

@@ -10961,10 +10961,6 @@ first difference: event {} at {}
         <translation>程序没有报告其导入的模块</translation>
     </message>
     <message>
-        <source>the program sets {} before it imports torch</source>
-        <translation>程序在导入 torch 之前设置了 {}</translation>
-    </message>
-    <message>
         <source>the program&apos;s modules could not be imported beforehand</source>
         <translation>无法预先导入程序的模块</translation>
     </message>
@@ -18489,6 +18485,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>with overlayfs, the entries of {} could not be renamed or removed, because a file system is mounted on {}</source>
         <translation>使用 overlayfs 时无法重命名或删除 {} 中的条目，因为 {} 上挂载了文件系统</translation>
+    </message>
+    <message>
+        <source>the program sets {} before it imports {}</source>
+        <translation>程序先设置 {}，然后才导入 {}</translation>
     </message>
 </context>
 <context>

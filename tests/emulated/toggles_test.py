@@ -10,6 +10,7 @@ import fcntl
 import json
 import os
 import pty
+import shutil
 import signal
 import struct
 import subprocess
@@ -550,6 +551,52 @@ class Fit(Toggles):
         )
         self.assertFalse(any(row["fits"] for row in answer["proposals"]))
 
+    def written(self, code):
+        path = self.path("program.py")
+        with open(path, "w") as file:
+            file.write(code)
+        return path
+
+    def test_programs_that_adapt_to_the_memory(self):
+        """They need more on a larger GPU, so only a plan at the budget tells whether they fit."""
+        reads = "bytes = torch.cuda.mem_get_info()[0] // 2\n"
+        tries = (
+            "bytes = 1 << 40\n"
+            "while True:\n"
+            "    try:\n        torch.empty(bytes, dtype=torch.uint8, device='cuda'); break\n"
+            "    except torch.cuda.OutOfMemoryError: bytes //= 2\n"
+        )
+        for how in (reads, tries):
+            with self.subTest(how):
+                program = self.written(
+                    "import torch\n" + how + "torch.empty(bytes, dtype=torch.uint8, "
+                    "device='cuda')\n"
+                )
+                answer = json.loads(
+                    self.run_vramscope("fit", "--json", "--budget", "4GiB", *command(program))
+                )
+                self.assertTrue(answer["start"]["fits"])
+                self.assertLessEqual(answer["start"]["needed"], 4 << 30)
+        program = self.written("import torch\n" + reads + "torch.ones(bytes // 4, device='cuda')")
+        for size in ("4GiB", "8GiB"):
+            answer = json.loads(
+                self.run_vramscope(
+                    "fit", "--json", "--vary", "x=1", "--gpu-memory", size, *command(program, "{x}")
+                )
+            )
+            plan = self.plan(program, "1", options=("--gpu-memory", size))
+            self.assertEqual(answer["rows"][0]["needed"], plan["needed"])
+
+    def test_programs_that_fail_beside_each_other(self):
+        program = self.written(
+            "import socket, time, torch\n"
+            "server = socket.socket(); server.bind(('127.0.0.1', 47123)); time.sleep(1)\n"
+            "torch.ones(1 << 20, device='cuda')\n"
+        )
+        answer = json.loads(self.run_vramscope("toggles", "--savings", "--json", *command(program)))
+        self.assertGreaterEqual(len(answer["rows"]), 2)
+        self.assertEqual({row["error"] for row in answer["rows"]}, {None})
+
     def test_vary(self):
         answer = json.loads(
             self.run_vramscope("fit", "--json", "--vary=--batch=1,2", *command(PLAIN))
@@ -659,6 +706,36 @@ class Warm(Toggles):
 
     def test_of_two_ranks(self):
         self.equal("distributed.py", "ddp", options=("--ranks", "2"))
+
+    def test_a_variable_that_a_later_import_may_read(self):
+        """In the server, the package would be imported before the program sets the variable."""
+        site = self.path("site-packages")
+        os.makedirs(site + "/late_reader")
+        os.makedirs(site + "/late_reader-1.0.dist-info")
+        with open(site + "/late_reader/__init__.py", "w") as file:
+            file.write("import os\nMIB = int(os.environ.get('LATE_READER_MIB', 1))\n")
+        sets, imports = "os.environ['LATE_READER_MIB'] = '64'", "import late_reader"
+        for lines, why in (
+            ((sets, imports), "sets LATE_READER_MIB before it imports late_reader"),
+            ((imports, sets), None),
+        ):
+            program = self.path("late.py")
+            with open(program, "w") as file:
+                file.write(
+                    "import os, torch\n%s\n%s\n" % lines
+                    + "torch.empty(late_reader.MIB << 20, dtype=torch.uint8, device='cuda')\n"
+                )
+            self.plan(
+                program,
+                options=("--all-toggles", "--keep", self.path("first")),
+                PYTHONPATH=os.pathsep.join((site, ENVIRONMENT.get("PYTHONPATH", ""))),
+            )
+            with open(self.path("first/modules.json")) as file:
+                told = json.load(file)
+            self.assertIn("late_reader", told["modules"])
+            self.assertIn(why or "", told["why_not"])
+            self.assertEqual(bool(told["why_not"]), why is not None)
+            shutil.rmtree(self.path("first"))
 
     def test_plans_at_the_same_time_do_not_share_gpus(self):
         """The first plan holds its memory until the second one has ended."""

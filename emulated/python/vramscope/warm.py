@@ -80,9 +80,50 @@ def about_to_import_torch():
         if os.environ.get(name) != _began_with.get(name) and name not in ours
     )
     _changes.extend(changed)
+    if "VRAMSCOPE_PROGRAM_TOGGLES" in os.environ:
+        _watch_environment()
 
 
 _changes = []
+# [(variable, the packages imported before)] of variables that the program sets after torch is
+# imported
+_written = []
+
+
+def _watch_environment():
+    """Stores which variables the program sets until it uses CUDA. A package that is imported
+    afterwards may read them; in the server, it would be imported before they are set."""
+    kind = type(os.environ)
+    write = kind.__setitem__
+
+    def __setitem__(environment, name, value):
+        if len(_written) < 64 and environment.get(name) != value and _called_by_program():
+            _written.append((name, {module.partition(".")[0] for module in sys.modules}))
+        write(environment, name, value)
+
+    kind.__setitem__ = __setitem__
+    _unwatch.append(lambda: setattr(kind, "__setitem__", write))
+
+
+_unwatch = []
+
+
+def _called_by_program():
+    frame = sys._getframe(2)
+    while frame is not None and frame.f_globals.get("__name__") in ("os", "_collections_abc"):
+        frame = frame.f_back
+    return frame is not None and packages.is_own(frame.f_code.co_filename)
+
+
+def _read_later(modules):
+    """Returns a variable and a package that may read it: the program sets the variable before it
+    imports the package. Returns None if there is none."""
+    for variable, before in _written:
+        for module in modules:
+            package = module.partition(".")[0]
+            if package not in before and package not in sys.stdlib_module_names:
+                return variable, package
+    return None
 
 
 def tell_modules(process):
@@ -113,6 +154,11 @@ def tell_modules(process):
     why = (
         "the program sets %s before it imports torch" % ", ".join(_changes[:4]) if _changes else ""
     )
+    while _unwatch:
+        _unwatch.pop()()
+    later = _read_later(names)
+    if later is not None:
+        why = why or "the program sets %s before it imports %s" % later
     if threading.active_count() > 1:
         why = why or "the program starts threads before it uses CUDA"
     told = {"modules": names, "why_not": why, "rank": torchrun.describe(_began_with, _may_differ)}
