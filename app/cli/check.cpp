@@ -146,7 +146,7 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
   if (ended != kDone && ended != kNo) return ended;
   // If a toggle had no effect, the judged run is not the requested one.
-  if (!SayUnapplied(seen.runs.front().about.toggles)) return kBadInput;
+  if (!SayUnapplied(ReportsOf(seen))) return kBadInput;
   return Say(*most, *whole, program::ShortCommand(whole->info.title), options, {{"ranks", ranks}});
 }
 

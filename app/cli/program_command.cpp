@@ -170,6 +170,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
     return x.summary.peak.reserved < y.summary.peak.reserved;
   });
   const About& about = most.run->about;
+  const std::vector<program::ToggleReport> toggles = ReportsOf(seen);
   const About* const failed = program::FirstFailure(seen);
   for (const std::string& warning : seen.warnings) NoteWarning(warning);
   if (output.trace_path != "-") {
@@ -182,7 +183,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
       const fit::Planned planned_run = fit::PlannedOf(*most.device);
       json["needed"] = planned_run.needed();
       json["step_ms"] = planned_run.step_ms;
-      if (!about.toggles.empty()) json["toggles"] = TogglesJson(about.toggles, all_toggles);
+      if (!toggles.empty()) json["toggles"] = TogglesJson(toggles, all_toggles);
       json["seconds"] = outcome.seconds;
       printed = PrintJson(json);
     } else {
@@ -211,13 +212,13 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
                     all.size()) +
                 table.Text();
       }
-      text += TogglesText(about.toggles);
+      text += TogglesText(toggles);
       printed = PrintText(text);
     }
     if (printed != kDone) return printed;
   }
   const ExitCode verdict = Verdict(seen, outcome, most.summary.out_of_memory);
-  return verdict == kDone && !SayUnapplied(about.toggles) ? kNo : verdict;
+  return verdict == kDone && !SayUnapplied(toggles) ? kNo : verdict;
 }
 
 // Reports how much GPU memory a program without Python used. What used the memory is unknown.

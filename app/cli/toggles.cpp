@@ -87,16 +87,16 @@ ExitCode ListAll(const std::vector<Toggle>& all, bool json) {
 }
 
 ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& outcome, bool json) {
-  const program::ProcessRun& run = seen.runs.front();
+  const std::vector<ToggleReport> reports = ReportsOf(seen);
   const ExitCode verdict = Verdict(seen, outcome, false);
   if (json) {
-    const ExitCode printed = PrintJson({{"toggles", TogglesJson(run.about.toggles, true)}});
+    const ExitCode printed = PrintJson({{"toggles", TogglesJson(reports, true)}});
     return printed == kDone ? verdict : printed;
   }
   Table applies({{i18n::Text("Applies"), Table::kLeft, true},
                  {i18n::Text("Code to write")},
                  {i18n::Text("Location")}});
-  for (const ToggleReport& report : run.about.toggles) {
+  for (const ToggleReport& report : reports) {
     if (!report.applies()) continue;
     std::string values;
     for (const std::string& value : report.proposals)
@@ -106,7 +106,7 @@ ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& out
     applies.Row({report.name + Printable(values), Printable(change.text),
                  Printable(ShortPlace(change.where))});
   }
-  const ExitCode printed = PrintText(applies.Text() + ReasonsText(run.about.toggles));
+  const ExitCode printed = PrintText(applies.Text() + ReasonsText(reports));
   return printed == kDone ? verdict : printed;
 }
 
@@ -189,6 +189,12 @@ Json TogglesJson(const std::vector<ToggleReport>& reports, bool all) {
                     {"shares", report.shares}});
   }
   return json;
+}
+
+std::vector<ToggleReport> ReportsOf(const program::Program& seen) {
+  std::vector<std::vector<ToggleReport>> processes;
+  for (const program::ProcessRun& run : seen.runs) processes.push_back(run.about.toggles);
+  return program::JoinReports(processes);
 }
 
 std::string LinesText(const std::vector<ToggleReport>& reports) {

@@ -7,6 +7,7 @@
 
 #include "app/cli/command.h"
 #include "profiler/fit/fit.h"
+#include "profiler/program/program.h"
 #include "profiler/program/toggles.h"
 
 namespace vramscope::cli {
@@ -32,6 +33,9 @@ Json TogglesJson(const std::vector<program::ToggleReport>& reports, bool all);
 // Returns the effects of the toggles that are on, the lines to add to the program, and the command
 // that shows what they save. "" if no toggle is on.
 std::string TogglesText(const std::vector<program::ToggleReport>& reports);
+
+// Returns the reports about toggles of all processes of a program, joined.
+std::vector<program::ToggleReport> ReportsOf(const program::Program& seen);
 
 // Returns the lines of code to add to the program for the applied toggles. Lines for the same place
 // in the program follow a heading that names this place.

@@ -298,6 +298,19 @@ std::vector<ToggleChange> JoinChanges(const std::vector<ToggleChange>& changes) 
   return joined;
 }
 
+std::vector<ToggleReport> JoinReports(const std::vector<std::vector<ToggleReport>>& processes) {
+  std::vector<ToggleReport> joined;
+  for (const std::vector<ToggleReport>& reports : processes)
+    for (const ToggleReport& report : reports) {
+      const auto there = std::ranges::find(joined, report.name, &ToggleReport::name);
+      if (there == joined.end())
+        joined.push_back(report);
+      else if (report.outcome() < there->outcome())
+        *there = report;
+    }
+  return joined;
+}
+
 std::vector<ToggleReport> ParseToggleReports(std::string_view text) {
   std::vector<ToggleReport> reports;
   const json list = json::parse(text, nullptr, false);

@@ -111,6 +111,10 @@ absl::StatusOr<std::vector<ToggleChoice>> ChooseToggles(const std::vector<Toggle
 // Returns why toggles `a` and `b` exclude each other, or "" if they do not.
 std::string WhyExcluded(const std::vector<Toggle>& all, std::string_view a, std::string_view b);
 
+// Joins the reports of several processes: of each toggle, the report of the process in which it did
+// most.
+std::vector<ToggleReport> JoinReports(const std::vector<std::vector<ToggleReport>>& processes);
+
 // Formats the choices for the hooks. If there are none, the hooks look for all toggles.
 std::string ToggleVariable(const std::vector<ToggleChoice>& choices);
 

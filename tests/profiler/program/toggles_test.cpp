@@ -114,6 +114,18 @@ TEST(Toggles, JoinsChangesOfOneVariable) {
   EXPECT_EQ(JoinChanges({{"A=1", "environment"}, {"AB=1", "environment"}}).size(), 2u);
 }
 
+TEST(Toggles, JoinsReportsOfProcesses) {
+  const ToggleReport absent{.name = "bf16", .why = "no model"};
+  const ToggleReport applied{.name = "bf16", .on = true, .reached = 2};
+  const ToggleReport already{.name = "bf16", .already_on = true};
+  const auto joined = JoinReports({{absent, {.name = "lora"}}, {already}, {applied}, {absent}});
+  ASSERT_EQ(joined.size(), 2u);
+  EXPECT_EQ(joined[0].reached, 2u);
+  EXPECT_EQ(joined[1].name, "lora");
+  EXPECT_TRUE(JoinReports({{absent}, {already}})[0].already_on);
+  EXPECT_TRUE(JoinReports({}).empty());
+}
+
 TEST(Toggles, TellsOutcomes) {
   const auto reports = ParseToggleReports(R"([
     {"name": "bf16", "on": true, "reached": 4, "places": 2, "applies_to": "models"},
