@@ -1009,6 +1009,10 @@ class TransformersTrainer(Toggles):
             with self.subTest(toggle):
                 self.same(TRAINER, toggle)
 
+    def test_attention_that_a_configuration_asks_for(self):
+        report = self.same(TRAINER, "attention=sdpa", "--eager")
+        self.assertIn('attn_implementation="sdpa"', report["change"][0]["text"])
+
     @unittest.skipUnless(TORCH and has("peft"), "no peft")
     def test_adapters(self):
         peaks = {}

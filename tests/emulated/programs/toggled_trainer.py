@@ -70,18 +70,21 @@ def main():
     parser.add_argument("--offloading", action="store_true", help="a Trainer that can move activations to the host itself")
     parser.add_argument("--parse", action="store_true", help="create TrainingArguments from a command line")
     parser.add_argument("--rank", action="store_true", help="ask accelerate for the number of the process")
+    parser.add_argument("--eager", action="store_true", help="a configuration that asks for eager attention")
     options = parser.parse_args()
     if options.rank:
         from accelerate import Accelerator
 
         print(Accelerator().process_index)
     hands = options.hand.split(",")
-    config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4)
+    asked = {"attn_implementation": "eager"} if options.eager else {}
+    config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4, **asked)
     loads = {}
     if "weights" in hands:
         loads["dtype"] = torch.bfloat16
-    if "attention=eager" in hands:
-        loads["attn_implementation"] = "eager"
+    for name in ("eager", "sdpa"):
+        if "attention=" + name in hands:
+            loads["attn_implementation"] = name
     if "quantize" in hands:
         loads["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16)
     if options.pretrained:

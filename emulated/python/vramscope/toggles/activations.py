@@ -430,7 +430,7 @@ class Attention(Toggle):
         self.by_default = ""
 
     def loads_model(self, keywords, which):
-        there = keywords.get("attn_implementation")
+        there = keywords.get("attn_implementation") or self.session.attention
         if there is None and self.value == "sdpa":
             self.by_default = which  # model_made() knows whether the model supports it
         elif there == self.value:

@@ -167,6 +167,8 @@ class Session:
         # the package of Lightning's Trainer ("lightning.pytorch") if the program uses it
         self.lightning = ""
         self.recipe = None  # the settings of a recipe of torchtune
+        # the attention implementation that the configuration of the model to load names, or None
+        self.attention = None
         self.accelerated = False  # the program itself uses accelerate
         # toggles that an unused Accelerator has reached: {toggle: its found() before that}
         self.before_accelerator = {}
@@ -506,6 +508,8 @@ class Session:
             if self.calls.loading:
                 return inner(cls, *args, **kwargs)
             self.calls.loading += 1
+            config = args[0] if args and which == "from_config" else kwargs.get("config")
+            self.attention = getattr(config, "_attn_implementation_internal", None)
             try:
                 self.each("loads_model", kwargs, "%s.%s" % (cls.__name__, which))
                 made = inner(cls, *args, **kwargs)
