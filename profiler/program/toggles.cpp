@@ -65,6 +65,7 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("{} has no arguments foreach and fused"),
     TEXT_MARK("{} has no fused implementation"),
     TEXT_MARK("{} has no list of modules of the same class"),
+    TEXT_MARK("{} has no method {}, which Trainer calls"),
     TEXT_MARK("{} uses sdpa by default"),
     TEXT_MARK("{} is created with {}"),
     TEXT_MARK("{} runs the optimizer steps itself"),

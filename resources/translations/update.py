@@ -173,6 +173,7 @@ def texts_of_toggles():
                 "override",
                 "already",
                 "withdraw",
+                "withdraw_since",
             ):
                 add(node.args[0], path)
             elif isinstance(node, ast.FunctionDef) and node.name == "absent":

@@ -9497,8 +9497,8 @@ first difference: event {} at {}
         <translation>程序从不调用 zero_grad()</translation>
     </message>
     <message>
-        <source>the program passes its own optimizer to Trainer</source>
-        <translation>程序将自己的优化器传给 Trainer</translation>
+        <source>the program creates its optimizer itself</source>
+        <translation>程序自行创建优化器</translation>
     </message>
     <message>
         <source>the program sets gradient_checkpointing=False afterwards</source>
@@ -16453,6 +16453,10 @@ the run still runs out of memory.</source>
     <message>
         <source>{} has no list of modules of the same class</source>
         <translation>{} 没有由同类模块组成的列表</translation>
+    </message>
+    <message>
+        <source>{} has no method {}, which Trainer calls</source>
+        <translation>{} 没有 Trainer 要调用的方法 {}</translation>
     </message>
     <message>
         <source>{} in {} blocks are modelled, not recorded. Source: {} ({})</source>

@@ -284,6 +284,38 @@ class PlainLoop(Toggles):
                     lines[int(report["change"][0]["where"].rpartition(":")[2]) - 1],
                 )
 
+    @unittest.skipUnless(has("transformers") and has("accelerate"), "no transformers")
+    def test_a_library_that_does_not_train(self):
+        """The program only creates objects of a library, or trains another model with it."""
+        loop = 'model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)'
+        for unused, lines in (
+            ("Accelerator", [loop]),
+            ("TrainingArguments", [loop]),
+            ("Trainer", ["TrainingArguments(..., bf16=True)", loop]),
+        ):
+            with self.subTest(unused):
+                report = self.same(PLAIN, "bf16", "--unused", unused)
+                self.assertEqual([change["text"] for change in report["change"]], lines)
+        for toggle in ("optimizer=sgd", "free-gradients", "checkpointing", "optimizer-impl=fused"):
+            with self.subTest(toggle):
+                self.same(PLAIN, toggle, "--unused", "TrainingArguments")
+        self.assertIn("--vary", self.not_applied(PLAIN, "micro-batch=1", "--unused", "Accelerator"))
+
+    def test_lines_for_each_model(self):
+        line = '%s.forward = torch.autocast("cuda", dtype=torch.bfloat16)(%s.forward)'
+        around = 'with torch.autocast("cuda", dtype=torch.bfloat16):  # around the forward pass'
+        with open(os.path.join(HERE, "programs", PLAIN)) as file:
+            program = file.read().splitlines()
+        for option, lines, place in (
+            ("--teacher", [line % (name, name) for name in ("model", "teacher")], "optim.AdamW("),
+            ("--wrapped", [around], "logits = model(ids)"),
+        ):
+            with self.subTest(option):
+                report = self.same(PLAIN, "bf16", option)
+                self.assertEqual([change["text"] for change in report["change"]], lines)
+                number = int(report["change"][0]["where"].rpartition(":")[2])
+                self.assertIn(place, program[number - 1])
+
     def test_what_the_program_does_undoes_it(self):
         self.assertIn(
             "clipped", self.not_applied(PLAIN, "step-in-backward", "--clip", state="no effect")
@@ -1012,6 +1044,34 @@ class TransformersTrainer(Toggles):
     def test_attention_that_a_configuration_asks_for(self):
         report = self.same(TRAINER, "attention=sdpa", "--eager")
         self.assertIn('attn_implementation="sdpa"', report["change"][0]["text"])
+
+    def test_an_optimizer_of_the_program(self):
+        """The program passes an optimizer to Trainer, or creates it in a method of Trainer."""
+        for toggle, line in (
+            ("optimizer=sgd", "torch.optim.SGD(..., lr=0.0001, weight_decay=0.1)"),
+            ("optimizer-impl=fused", "torch.optim.AdamW(..., foreach=False, fused=True)"),
+        ):
+            for option in ("passed", "created"):
+                with self.subTest(toggle=toggle, option=option):
+                    report = self.same(TRAINER, toggle, "--own-optimizer", option)
+                    self.assertEqual([change["text"] for change in report["change"]], [line])
+                    row = self.row(toggle.partition("=")[0], TRAINER, "--own-optimizer", option)
+                    self.assertEqual(row["state"], "applies")
+                    self.assertIn("torch.optim.", row["change"][0]["text"])
+
+    def test_two_trainers(self):
+        report = self.same(TRAINER, "bf16", "--second")
+        self.assertEqual(
+            [change["text"] for change in report["change"]], ["TrainingArguments(..., bf16=True)"]
+        )
+        for toggle in ("bf16", "weights"):
+            self.assertEqual(self.row(toggle, TRAINER, "--second")["state"], "applies")
+
+    def test_a_model_that_has_no_checkpointing(self):
+        self.assertIn(
+            "Plain has no method gradient_checkpointing_enable",
+            self.not_applied(TRAINER, "checkpointing", "--plain"),
+        )
 
     @unittest.skipUnless(TORCH and has("peft"), "no peft")
     def test_adapters(self):

@@ -24,6 +24,15 @@ class Block(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
+class Wrapper(nn.Module):
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, ids):
+        return self.model(ids)
+
+
 class Model(nn.Module):
     def __init__(self, width=256, layers=4, words=8192, halves=False):
         super().__init__()
@@ -69,10 +78,28 @@ def main():
     parser.add_argument("--evaluate-first", action="store_true")
     parser.add_argument("--halves", action="store_true", help="the blocks are in two lists")
     parser.add_argument("--zero", action="store_true", help="zero_grad(set_to_none=False)")
+    parser.add_argument("--teacher", action="store_true", help="another model, which is not trained")
+    parser.add_argument("--wrapped", action="store_true", help="the model is wrapped after the optimizer is created")
+    parser.add_argument("--unused", choices=("Accelerator", "TrainingArguments", "Trainer"), help="create an object of a library that does not train this model")
     arguments = parser.parse_args()
     hand = arguments.hand
+    if arguments.unused == "Accelerator":
+        from accelerate import Accelerator
+
+        print(Accelerator().process_index)
+    if arguments.unused in ("TrainingArguments", "Trainer"):
+        from transformers import BertConfig, BertForSequenceClassification, Trainer, TrainingArguments
+
+        settings = TrainingArguments(output_dir="out", max_steps=1, save_strategy="no", report_to=[], bf16=hand == "bf16" and arguments.unused == "Trainer")
+    if arguments.unused == "Trainer":
+        small = BertForSequenceClassification(BertConfig(vocab_size=64, hidden_size=64, num_hidden_layers=1, num_attention_heads=1, intermediate_size=64))
+        samples = [{"input_ids": torch.ones(8, dtype=torch.int64), "labels": 0} for _ in range(8)]
+        Trainer(model=small, args=settings, train_dataset=samples).train()
     model = Model(halves=arguments.halves).cuda()
     by_hand(hand, model)
+    if arguments.teacher:
+        teacher = Model(layers=1).cuda().eval()
+        by_hand(hand, teacher)
     settings = {"optimizer-impl=fused": {"fused": True, "foreach": False}, "optimizer-impl=for-loop": {"fused": False, "foreach": False},
                 "optimizer-impl=foreach": {"fused": False, "foreach": True}}.get(hand, {})
     if hand == "optimizer=adafactor":
@@ -81,6 +108,8 @@ def main():
         optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, weight_decay=0.1)
     else:
         optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1, **settings)
+    if arguments.wrapped:
+        model = Wrapper(model)
     if hand == "free-gradients":
         optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())
     if hand == "step-in-backward":
@@ -109,6 +138,10 @@ def main():
         else:
             logits = model(ids)
         loss = F.cross_entropy(logits.flatten(0, 1), ids.flatten())
+        if arguments.teacher:
+            with torch.no_grad():
+                target = teacher(ids)
+            loss = loss + F.mse_loss(logits, target)
         optimizer.zero_grad(set_to_none=not arguments.zero or hand == "zero-grad-to-none")
         loss.backward()
         if arguments.clip:

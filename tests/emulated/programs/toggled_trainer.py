@@ -24,6 +24,24 @@ class OwnSampler(Trainer):
         return torch.utils.data.RandomSampler(self.train_dataset)
 
 
+class OwnOptimizer(Trainer):
+    create = None  # a function
+
+    def create_optimizer(self, *args):
+        self.optimizer = type(self).create(self.model)
+        return self.optimizer
+
+
+class Plain(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.head = torch.nn.Embedding(8000, 64), torch.nn.Linear(64, 8000)
+
+    def forward(self, input_ids, labels=None):
+        logits = self.head(self.embedding(input_ids))
+        return {"loss": torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten()), "logits": logits}
+
+
 @dataclasses.dataclass
 class OffloadingArguments(TrainingArguments):
     """Like trl's SFTConfig."""
@@ -60,6 +78,17 @@ ARGUMENTS = {
 ADAPTERS = {"lora=4": {"target_modules": "all-linear"}, "lora-attention=4": {}, "dora=4": {"target_modules": "all-linear", "use_dora": True}}
 
 
+def optimizer_by_hand(hands):
+    """Returns a function that creates the program's own optimizer of a model."""
+    def create(model):
+        if "optimizer=sgd" in hands:
+            return torch.optim.SGD(model.parameters(), lr=1e-4, weight_decay=0.1)
+        fused = {"fused": True, "foreach": False} if "optimizer-impl=fused" in hands else {}
+        return torch.optim.AdamW(model.parameters(), lr=1e-4, weight_decay=0.1, **fused)
+
+    return create
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hand", default="", help="a toggle, or several with commas between them")
@@ -71,6 +100,9 @@ def main():
     parser.add_argument("--parse", action="store_true", help="create TrainingArguments from a command line")
     parser.add_argument("--rank", action="store_true", help="ask accelerate for the number of the process")
     parser.add_argument("--eager", action="store_true", help="a configuration that asks for eager attention")
+    parser.add_argument("--own-optimizer", choices=("passed", "created"), help="an optimizer that the program creates")
+    parser.add_argument("--plain", action="store_true", help="train a model that is not from transformers")
+    parser.add_argument("--second", action="store_true", help="then train a model in bfloat16 with another Trainer")
     options = parser.parse_args()
     if options.rank:
         from accelerate import Accelerator
@@ -119,7 +151,19 @@ def main():
     if options.undo:
         name, value = options.undo.split("=")
         setattr(arguments, name, {"False": False, "None": None}.get(value, value))
-    trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8))).train()
+    if options.plain:
+        model = Plain()
+    further = {}
+    if options.own_optimizer:
+        create = optimizer_by_hand(hands)
+        if options.own_optimizer == "passed":
+            further["optimizers"] = create(model.cuda()), None
+        else:
+            trainer, OwnOptimizer.create = OwnOptimizer, staticmethod(create)
+    trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8)), **further).train()
+    if options.second:
+        arguments = TrainingArguments(output_dir="out", max_steps=1, save_strategy="no", report_to=[], per_device_train_batch_size=4)
+        Trainer(model=AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16), args=arguments, train_dataset=Sentences()).train()
 
 
 if __name__ == "__main__":

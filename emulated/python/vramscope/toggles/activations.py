@@ -33,6 +33,8 @@ class Checkpointing(Toggle):
         self.ours = 0  # calls of blocks that this toggle checkpoints
         self.by_recipe = False  # the program is a recipe of torchtune that can checkpoint its model
         self.expected = False  # the next call of checkpoint() is the toggle's
+        self.set_in = None  # the last TrainingArguments that the toggle has changed
+        self.reported = self.found()  # before these TrainingArguments
         imports.after(self.session.process, "torch.utils.checkpoint", self.watch)
 
     def watch(self, module):
@@ -58,6 +60,7 @@ class Checkpointing(Toggle):
         return {"use_reentrant": self.value == "reentrant"}
 
     def training_arguments(self, arguments):
+        self.reported = self.found()
         if arguments.gradient_checkpointing:
             self.already("TrainingArguments already has gradient_checkpointing=True")
         elif self.reach(
@@ -66,7 +69,7 @@ class Checkpointing(Toggle):
                 {"gradient_checkpointing": True, "gradient_checkpointing_kwargs": self.settings},
             )
         ):
-            self.before = arguments.gradient_checkpointing_kwargs
+            self.set_in, self.before = arguments, arguments.gradient_checkpointing_kwargs
             arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = (
                 True,
                 self.settings,
@@ -77,15 +80,28 @@ class Checkpointing(Toggle):
         # on.
         first = trainer.model not in self.seen
         self.seen.add(trainer.model)
+        method = "gradient_checkpointing_enable"
         if first and self.reached and getattr(trainer.model, "is_gradient_checkpointing", False):
-            self.withdraw("model.gradient_checkpointing_enable() is already called", already=True)
-            if self.on:
-                arguments.gradient_checkpointing, arguments.gradient_checkpointing_kwargs = (
-                    False,
-                    self.before,
-                )
-        elif self.reached and not arguments.gradient_checkpointing:
+            self.withdraw_since(
+                "model.gradient_checkpointing_enable() is already called",
+                self.reported,
+                already=True,
+            )
+            self.set_back(arguments)
+        elif self.reached and not hasattr(trainer.model, method) and trainer.model is not None:
+            self.withdraw_since(
+                "%s has no method %s, which Trainer calls" % (type(trainer.model).__name__, method),
+                self.reported,
+            )
+            self.set_back(arguments)
+        elif self.set_in is arguments and not arguments.gradient_checkpointing:
             self.override("the program sets gradient_checkpointing=False afterwards")
+
+    def set_back(self, arguments):
+        if self.set_in is arguments:
+            arguments.gradient_checkpointing = False
+            arguments.gradient_checkpointing_kwargs = self.before
+            self.set_in = None
 
     def recipe(self, settings):
         name = "enable_activation_checkpointing"
@@ -99,7 +115,7 @@ class Checkpointing(Toggle):
 
     def before_call(self, module):
         if (
-            self.session.trainer is not None
+            self.session.library == "Trainer"
             or self.by_recipe
             or not _trains(self.torch, module)
             or module in self.seen
@@ -248,14 +264,15 @@ class Offload(Toggle):
         "models that the program's own training loop calls, torchtune's recipes, and trainers of "
         "trl whose arguments have activation_offloading"
     )
-    by_library = False  # the recipe or the trainer can move the activations itself
+    by_recipe = False  # the recipe can move the activations itself
+    by_trainer = False  # the trainer can
     set_in = None  # the trainer's arguments that the toggle has changed
 
     def recipe(self, settings):
         checkpoints, offloads = "enable_activation_checkpointing", "enable_activation_offloading"
         if not isinstance(settings.get(offloads), bool):
             return
-        self.by_library = True
+        self.by_recipe = True
         # The recipes refuse to move activations without checkpointing.
         wanted = [name for name in (checkpoints, offloads) if not settings.get(name)]
         if offloads not in wanted:
@@ -264,9 +281,9 @@ class Offload(Toggle):
             settings.update(dict.fromkeys(wanted, True))
 
     def training_arguments(self, arguments):
-        self.by_library = hasattr(arguments, "activation_offloading")
+        self.by_trainer = hasattr(arguments, "activation_offloading")
         self.set_in = None
-        if not self.by_library:
+        if not self.by_trainer:
             return
         if arguments.activation_offloading:
             self.already(
@@ -280,10 +297,11 @@ class Offload(Toggle):
             self.override("the program sets %s=False afterwards" % "activation_offloading")
 
     def around_call(self, module):
-        if self.by_library or not _trains(self.torch, module):
+        if self.by_recipe or not _trains(self.torch, module):
             return None
-        if self.session.trainer is not None:
-            self.refuse("Trainer, not a loop in the program, calls the model")
+        if self.session.library == "Trainer":
+            if not self.by_trainer:
+                self.refuse("Trainer, not a loop in the program, calls the model")
             return None
         if self.reach(
             "with torch.autograd.graph.save_on_cpu(pin_memory=True):  # around the call of the "

@@ -132,6 +132,7 @@ class EmptyCache(Toggle):
     values, default, slow, tries = "N", "1", True, ("1",)
     reduces = {"cached": 0.5}
     line = where = ""
+    set_in = None  # the last TrainingArguments that the toggle has changed
     applies_to = "TrainingArguments, and programs with at least N optimizer steps"
 
     def training_arguments(self, arguments):
@@ -145,17 +146,18 @@ class EmptyCache(Toggle):
         elif self.reach(
             self.session.arguments_text(arguments, {"torch_empty_cache_steps": int(self.value)})
         ):
+            self.set_in = arguments
             arguments.torch_empty_cache_steps = int(self.value)
 
     def trainer_begins(self, trainer, arguments):
-        if arguments.torch_empty_cache_steps != int(self.value):
+        if self.set_in is arguments and arguments.torch_empty_cache_steps != int(self.value):
             self.override(
                 "the program sets torch_empty_cache_steps=%r afterwards"
                 % arguments.torch_empty_cache_steps
             )
 
     def stepped(self, optimizer):
-        if self.session.trainer is not None:
+        if self.session.library == "Trainer":
             return
         if (self.session.steps + 1) % int(self.value):
             return

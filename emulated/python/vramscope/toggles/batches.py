@@ -21,7 +21,7 @@ class Argument(Toggle):
         raise NotImplementedError
 
     def training_arguments(self, arguments):
-        self.set_to, self.before = {}, {}
+        self.set_to, self.before, self.reported = {}, {}, self.found()
         missing = [name for name in self.needs if not hasattr(arguments, name)]
         if missing:
             self.refuse(
@@ -46,7 +46,7 @@ class Argument(Toggle):
         for name, value in self.before.items():
             setattr(arguments, name, value)
         self.set_to, self.before = {}, {}
-        self.withdraw(why)
+        self.withdraw_since(why, self.reported)
 
     def absent(self):
         return "the program does not use transformers' Trainer"

@@ -80,13 +80,14 @@ class Compile(Toggle):
             parameter.requires_grad for parameter in module.parameters()
         ):
             return
-        self.seen.add(module)
         if _is_compiled(self.torch, module):
             if not self.reached:
                 self.already("the model is already compiled")
+            self.seen.add(module)
             return
-        if self.session.trainer is not None or self.by_recipe:
+        if self.session.library == "Trainer" or self.by_recipe:
             return
+        self.seen.add(module)
         blocks, loop, place = loop_over_blocks(self.session, module)
         if not blocks:
             self.refuse("%s has no list of modules of the same class" % type(module).__name__)

@@ -38,6 +38,8 @@ class Toggle:
     # An estimate of the reduction: {category: share of its live bytes at the peak}. "cached" stands
     # for the allocator's cached memory. `fit` uses the estimate to order its plans.
     reduces = {}
+    # TrainingArguments can set it, but only for an optimizer that Trainer creates
+    is_of_optimizer = False
     reduces_in = ""  # "eval", "optimizer": reduces a peak only in that phase
 
     def __init__(self, session, chosen, value):
@@ -106,6 +108,26 @@ class Toggle:
     def found(self):
         """Returns what reach(), refuse() and already() have stored."""
         return self.reached, set(self.places), dict(self.lines), self.why, self.already_on
+
+    def restore(self, found):
+        """Cancels all calls since found() returned `found`."""
+        self.reached, self.places, self.lines, self.why, self.already_on = found
+
+    def add(self, found):
+        """Adds what found() returned before restore() was called."""
+        reached, places, lines, why, already = found
+        self.reached += reached
+        self.places |= places
+        self.lines = {**self.lines, **lines}
+        if not self.why:
+            self.why, self.already_on = why, already
+
+    def withdraw_since(self, why, found, already=False):
+        """Like withdraw(), but keeps the calls of reach() before found() returned `found`."""
+        if found[0]:
+            self.restore(found)
+        else:
+            self.withdraw(why, already)
 
     def override(self, why):
         """Call if the program later undoes the toggle's change."""
@@ -180,7 +202,13 @@ class Toggle:
     def accelerator_unused(self, found):
         """Called if the program then trains with transformers' Trainer instead. `found` is what
         found() returned before accelerator() was called."""
-        self.reached, self.places, self.lines, self.why, self.already_on = found
+        self.restore(found)
+
+    def library_unused(self, found):
+        """Called if the program then trains in its own loop, without the Accelerator or the
+        TrainingArguments that it has created. `found` is what found() returned before accelerator()
+        or training_arguments() was called."""
+        self.restore(found)
 
     def lightning(self, keywords):
         """Called when the program creates Lightning's Trainer."""

@@ -18,6 +18,7 @@ class Optimizer(Toggle):
     )
     values, tries = ("adafactor", "sgd", "adamw-8bit"), ("adafactor", "sgd")
     excludes = ("step-in-backward",)
+    is_of_optimizer = True
     reduces = {"Optimizer state": 1}
     applies_to = "TrainingArguments, and Adam, AdamW, NAdam and RAdam of torch.optim"
     adams = ("Adam", "AdamW", "NAdam", "RAdam")
@@ -29,7 +30,7 @@ class Optimizer(Toggle):
     trainers = {"adafactor": "adafactor", "sgd": "sgd", "adamw-8bit": "adamw_bnb_8bit"}
 
     def install(self):
-        self.replaced = False
+        self.set_in = None  # the last TrainingArguments that the toggle has changed
         if self.on:
             for name in self.adams:
                 self.replace(getattr(self.torch.optim, name))
@@ -52,16 +53,15 @@ class Optimizer(Toggle):
         elif self.reach(
             self.session.arguments_text(arguments, {"optim": self.trainers[self.value]})
         ):
-            arguments.optim = self.trainers[self.value]
+            self.set_in, arguments.optim = arguments, self.trainers[self.value]
 
     def trainer_begins(self, trainer, arguments):
-        if trainer.optimizer is not None:
-            self.override("the program passes its own optimizer to Trainer")
-        elif str(getattr(arguments.optim, "value", arguments.optim)) != self.trainers[self.value]:
+        there = str(getattr(arguments.optim, "value", arguments.optim))
+        if self.set_in is arguments and there != self.trainers[self.value]:
             self.override('the program sets optim="%s" afterwards' % arguments.optim)
 
     def optimizer_arguments(self, kind, keywords):
-        if self.session.trainer is not None:
+        if not self.session.is_own_optimizer():
             return
         if kind.__name__ in self.adams:
             if not self.on:  # if the toggle is on, replace() is called
@@ -94,7 +94,7 @@ class Optimizer(Toggle):
         make = kind.__init__
 
         def __new__(cls, *args, **kwargs):
-            if cls is not kind or self.session.calls.making or self.session.trainer is not None:
+            if cls is not kind or self.session.calls.making or not self.session.is_own_optimizer():
                 return object.__new__(cls)
             if not self.available():
                 self.refuse(
@@ -146,10 +146,13 @@ class OptimizerImpl(Toggle):
         "for-loop": {"fused": False, "foreach": False},
         "foreach": {"fused": False, "foreach": True},
     }
+    is_of_optimizer = True
+    by_arguments = False  # TrainingArguments choose the implementation
     own = "foreach"  # the program's own implementation, which by default is "foreach" on a GPU
 
     def training_arguments(self, arguments):
         there = str(getattr(arguments.optim, "value", arguments.optim))
+        self.by_arguments = True
         self.own = "fused" if there == "adamw_torch_fused" else "foreach"
         # TrainingArguments has no value for for-loop
         wanted = {"fused": "adamw_torch_fused", "foreach": "adamw_torch"}.get(self.value)
@@ -166,12 +169,13 @@ class OptimizerImpl(Toggle):
         return [
             value
             for value in self.tries
-            if value != self.own and not (self.session.trainer is not None and value == "for-loop")
+            if value != self.own and not (self.by_arguments and value == "for-loop")
         ]
 
     def optimizer_arguments(self, kind, keywords):
-        if self.session.trainer is not None:
+        if not self.session.is_own_optimizer():
             return
+        self.by_arguments = False
         names = inspect.signature(kind.__init__).parameters
         self.own = (
             "fused"
@@ -196,7 +200,7 @@ class OptimizerImpl(Toggle):
                 keywords.update(wanted)
 
     def stepped(self, optimizer):
-        if self.on and self.reached and self.session.trainer is None:
+        if self.on and self.reached and not self.by_arguments and self.session.is_own_optimizer():
             wanted = self.settings[self.value]
             for group in optimizer.param_groups:
                 if any(
@@ -258,7 +262,7 @@ class StepInBackward(Toggle):
     def before_call(self, module):
         if not unwrapped(module).training or not self.torch.is_grad_enabled():
             return
-        if self.session.trainer is not None:
+        if self.session.library == "Trainer":
             self.refuse("%s runs the optimizer steps itself" % self.session.library)
             return
         for reference in self.optimizers:
@@ -306,7 +310,7 @@ class StepInBackward(Toggle):
             if session.accumulates
             else ""
         )
-        if why and session.trainer is None:
+        if why and session.library != "Trainer":
             self.override(why)
             if not self.on:
                 self.withdraw(why)
@@ -380,7 +384,7 @@ class FreeGradients(_Cleared):
 
     def stepped(self, optimizer):
         self.stale = True
-        if self.on and self.session.trainer is None:
+        if self.on and self.session.library != "Trainer":
             self.ours = True
             try:
                 optimizer.zero_grad()
@@ -388,13 +392,11 @@ class FreeGradients(_Cleared):
                 self.ours = False
 
     def before_call(self, module):
-        if self.session.trainer is not None:
+        if not unwrapped(module).training or not self.torch.is_grad_enabled():
+            return
+        if self.session.library == "Trainer":
             self.refuse("%s clears the gradients itself" % self.session.library)
-        elif (
-            not unwrapped(module).training
-            or not self.torch.is_grad_enabled()
-            or not self.session.steps
-        ):
+        elif not self.session.steps:
             return
         elif not self.stale:
             self.already("the program already clears the gradients before its next forward pass")

@@ -29,7 +29,8 @@ class _Mixed(Toggle):
     def install(self):
         # Reads the variable now, because TrainingArguments changes it later.
         self.of_environment = os.environ.get(_VARIABLE, "no")
-        self.undo = None  # a function that restores the setting of TrainingArguments
+        # [(TrainingArguments that the toggle has changed, their values before, found() before)]
+        self.changed = []
 
     def training_arguments(self, arguments):
         others = [
@@ -39,16 +40,17 @@ class _Mixed(Toggle):
             self.already("TrainingArguments already has %s=True" % self.argument)
         elif not others and self.of_environment == self.argument:
             self.already("%s is already %s" % (_VARIABLE, self.argument))
-        elif self.reach(
+        else:
+            self.change(arguments, others)
+
+    def change(self, arguments, others):
+        values = {name: getattr(arguments, name) for name in (self.argument, *others)}
+        self.changed.append((arguments, values, self.found()))
+        if self.reach(
             self.session.arguments_text(
                 arguments, {self.argument: True, **dict.fromkeys(others, False)}
             )
         ):
-            self.undo = functools.partial(
-                self.set_back,
-                arguments,
-                {name: getattr(arguments, name) for name in (self.argument, *others)},
-            )
             setattr(arguments, self.argument, True)
             for name in others:
                 setattr(arguments, name, False)
@@ -65,19 +67,19 @@ class _Mixed(Toggle):
     def model_made(self, model, where):
         """Undoes the setting for a model with low-precision weights. This is not too late, because
         Trainer reads its arguments only after it has got its model."""
-        if (
-            self.reached
-            and self.session.trainer is not None
-            and self.session.calls.trainer
-            and self.low_kinds(model)
-        ):
-            self.withdraw(self.why_low(model), already=self.low_kinds(model) == {self.kind})
-            if self.undo is not None:
-                self.undo()
+        low = self.low_kinds(model) if self.session.calls.trainer else set()
+        for each in [*self.changed] if low else ():
+            arguments, values, found = each
+            if arguments is self.session.arguments_of_trainer:
+                self.withdraw_since(self.why_low(model), found, already=low == {self.kind})
+                self.changed.remove(each)
+                if self.on:
+                    self.set_back(arguments, values)
         return model
 
     def trainer_begins(self, trainer, arguments):
-        if self.reached and not getattr(arguments, self.argument):
+        changed = any(each is arguments for each, _, _ in self.changed)
+        if changed and not getattr(arguments, self.argument):
             self.override("the program sets %s=False afterwards" % self.argument)
 
     def accelerator(self, keywords):
@@ -150,7 +152,6 @@ class Bf16(_Mixed):
         "Matrix products and their saved tensors use bfloat16. The weights keep their "
         "type and get an additional copy in bfloat16"
     )
-    line = where = ""
     applies_to = (
         "TrainingArguments, Accelerator, Lightning's Trainer, and models with 32-bit "
         "weights that are called outside autocast"
@@ -159,6 +160,7 @@ class Bf16(_Mixed):
     def install(self):
         super().install()
         self.ours = None  # the autocast around the present call
+        self.texts = weakref.WeakKeyDictionary()  # {model: (line to write, its place)}
         self.depth = 0  # nesting of the program's own autocasts in this type
         # Whether a part of a model under the toggle's autocast was called inside one of the
         # program's own autocasts
@@ -203,16 +205,19 @@ class Bf16(_Mixed):
 
     def autocast(self, module):
         self.ours = self.torch.autocast("cuda", dtype=self.torch.bfloat16)
-        if not self.line:
-            name, self.where = self.session.before_training(module)
-            self.line = (
-                '{0}.forward = torch.autocast("cuda", dtype=torch.bfloat16)({0}.forward)'.format(
-                    name
-                )
-            )
-        if self.reach(self.line, place=self.where):
-            return self.ours
-        return None
+        if module not in self.texts:
+            self.texts[module] = self.text(module)
+        line, place = self.texts[module]
+        return self.ours if self.reach(line, place=place) else None
+
+    def text(self, module):
+        """Returns the line to write for a model, and its place."""
+        name = self.session.name_before_training(module)
+        if name is None:
+            line = 'with torch.autocast("cuda", dtype=torch.bfloat16):  # around the forward pass'
+            return line, self.session.place()
+        line = '{0}.forward = torch.autocast("cuda", dtype=torch.bfloat16)({0}.forward)'
+        return line.format(name), self.session.optimizer_place
 
 
 @toggle
@@ -264,6 +269,7 @@ class Weights(Toggle):
 
         version = tuple(int(part) for part in transformers.__version__.split(".")[:2])
         name = "dtype" if version >= (4, 56) else "torch_dtype"
+        self.reported = self.found()
         there = keywords.get("dtype", keywords.get("torch_dtype"))
         if there in (self.kind, str(self.kind), _name(self.kind)):
             self.already("%s already has %s" % (which, self.kind))
@@ -285,14 +291,15 @@ class Weights(Toggle):
 
     def install(self):
         self.made = weakref.WeakSet()
+        self.reported = self.found()  # before the last model was loaded
 
     def model_made(self, model, where):
         if self.reached:
-            self.made.add(model)
             if not self.on and _kinds(model) == {self.kind}:
-                self.withdraw(
-                    "%s is created with %s" % (type(model).__name__, self.kind), already=True
-                )
+                why = "%s is created with %s" % (type(model).__name__, self.kind)
+                self.withdraw_since(why, self.reported, already=True)
+            else:
+                self.made.add(model)
         return model
 
     def before_call(self, module):

@@ -163,15 +163,24 @@ class Session:
         self.calls = _Calls()
         self.trainer = None  # transformers' TrainingArguments; None until the program creates them
         self.trainer_place = ""  # where the program creates them
+        self.arguments_of_trainer = None  # those of the Trainer that is being created
         self.parsed = False  # whether transformers' parser of command lines creates them
         # the package of Lightning's Trainer ("lightning.pytorch") if the program uses it
         self.lightning = ""
         self.recipe = None  # the settings of a recipe of torchtune
         # the attention implementation that the configuration of the model to load names, or None
         self.attention = None
-        self.accelerated = False  # the program itself uses accelerate
+        self.accelerated = False  # the program itself creates accelerate's Accelerator
+        self.prepared = False  # and prepares a model with it
+        self.inside = []  # the instances of transformers' Trainer whose methods are running
+        self.own_loop = False  # the program has trained a model outside of these libraries
+        # the TrainingArguments from which Trainer has last chosen an optimizer
+        self.optimizer_of = None
         # toggles that an unused Accelerator has reached: {toggle: its found() before that}
         self.before_accelerator = {}
+        # toggles that TrainingArguments have reached with which no Trainer has run so far, and what
+        # they reported before the program turned out not to use these arguments
+        self.before_arguments, self.given_up = {}, {}
         # the place in the program that clips gradients (clips) or scales them (scales)
         self.clips = self.scales = ""
         self.forwards = 0  # training forward passes since the last step
@@ -274,13 +283,21 @@ class Session:
         """Returns (expression, place) for a change that the user makes to `part` of the module
         `root` once, before the training: where the script creates its optimizer, if the module has
         a name there, or else where the module is called."""
-        names = [
-            (name, reference) for name, reference in self.optimizer_names if reference() is not None
-        ]
+        names = self.names_before_training()
         known = {id(reference()) for _, reference in names}
         if self.optimizer_place and any(id(module) in known for module in (root, *root.children())):
             return self.name_of(root, part, names), self.optimizer_place
         return self.name_of(root, part), self.place()
+
+    def name_before_training(self, root):
+        """Returns the name of a module where the script creates its optimizer, or None."""
+        found = [name for name, reference in self.names_before_training() if reference() is root]
+        return found[0] if found else None
+
+    def names_before_training(self):
+        return [
+            (name, reference) for name, reference in self.optimizer_names if reference() is not None
+        ]
 
     def arguments_text(self, arguments, values):
         """Returns the change that sets these fields of TrainingArguments: arguments of the command
@@ -304,8 +321,43 @@ class Session:
     @property
     def library(self):
         """Returns the library that trains the model; toggles then change that library's arguments.
-        Returns "" if the program has its own loop."""
+        Returns "" if the program has its own loop. Until a model is trained, returns the library of
+        which the program has created an object."""
+        if self.inside:
+            return "Trainer"
+        if self.own_loop:
+            return ""
         return "Trainer" if self.trainer is not None else "accelerate" if self.accelerated else ""
+
+    # --- arguments of libraries that do not train ---
+
+    def _trains_itself(self):
+        """The program trains a model outside of the libraries, so the toggles that have changed
+        their arguments take their reports back. The changes remain, because they have no effect."""
+        self.own_loop = True
+        self._arguments_unused(lambda toggle: True)
+        for toggle, found in self.before_accelerator.items():
+            toggle.library_unused(found)
+        self.before_accelerator = {}
+
+    def _arguments_unused(self, which):
+        for toggle in [toggle for toggle in self.before_arguments if which(toggle)]:
+            self.given_up[toggle] = toggle.found()
+            toggle.library_unused(self.before_arguments.pop(toggle))
+
+    def _arguments_used(self, which):
+        for toggle in [toggle for toggle in self.before_arguments if which(toggle)]:
+            del self.before_arguments[toggle]
+        for toggle in [toggle for toggle in self.given_up if which(toggle)]:
+            toggle.add(self.given_up.pop(toggle))
+
+    def is_own_optimizer(self):
+        """Returns whether the program itself creates the optimizer that is now being created, or
+        that now steps, rather than Trainer from TrainingArguments."""
+        own = not self.inside or self.optimizer_of is not self.inside[-1].args
+        if own:
+            self._arguments_unused(lambda toggle: toggle.is_of_optimizer)
+        return own
 
     # --- calls of models ---
 
@@ -343,8 +395,11 @@ class Session:
             return
         calls.root = module
         if self.torch.is_grad_enabled() and unwrapped(module).training:
+            libraries = self.inside or calls.trainer or self.accelerated and self.prepared
+            if not libraries:
+                self._trains_itself()
             self.forwards += 1
-            self.accumulates = self.accumulates or self.forwards > 1
+            self.accumulates = self.accumulates or self.forwards > 1 and not self.inside
         self.each("before_call", module)
         # Gets the contexts of all toggles before entering any of them, so that each toggle sees the
         # program's own settings.
@@ -399,7 +454,8 @@ class Session:
                 for name, value in bound.arguments.items()
                 if name not in ("self", "params")
             }
-            if not self.optimizer_place:
+            own = self.is_own_optimizer()
+            if own and not self.optimizer_place:
                 self._remember_names()
             self.each("optimizer_arguments", kind, keywords)
             self.calls.making += 1
@@ -418,6 +474,10 @@ class Session:
     def _stepped(self, optimizer, args, kwargs):
         if self.in_backward() != -1:
             return  # a step within a backward pass is only a part of a step
+        if self.inside and self.is_own_optimizer():
+            for toggle in self.toggles:
+                if toggle.is_of_optimizer:
+                    toggle.refuse("the program creates its optimizer itself")
         self.each("stepped", optimizer)
         self.forwards = 0
         self.steps += 1
@@ -428,7 +488,8 @@ class Session:
         def seen(function, what):
             @functools.wraps(function)
             def wrapper(*args, **kwargs):
-                setattr(self, what, getattr(self, what) or self.place() or "a library")
+                if not self.inside:
+                    setattr(self, what, getattr(self, what) or self.place() or "a library")
                 return function(*args, **kwargs)
 
             return wrapper
@@ -462,19 +523,27 @@ class Session:
             for toggle, found in self.before_accelerator.items():
                 toggle.accelerator_unused(found)
             self.before_accelerator = {}
+            before = {toggle: toggle.found() for toggle in self.toggles}
             self.each("training_arguments", arguments)
+            for toggle, found in before.items():
+                if toggle.found() != found:
+                    self.before_arguments.setdefault(toggle, found)
             return complete(arguments)
 
         kind.__post_init__ = __post_init__
 
     def _watch_trainer(self, module):
         kind = module.Trainer
-        begin, train = kind.__init__, kind.train
+        begin, train, choose = kind.__init__, kind.train, kind.get_optimizer_cls_and_kwargs
 
         @functools.wraps(begin)
         def __init__(trainer, *args, **kwargs):
             args = list(args)
             model = args[0] if args else kwargs.get("model")
+            self.arguments_of_trainer = args[1] if len(args) > 1 else kwargs.get("args")
+            for each in type(trainer).__mro__:
+                if issubclass(each, kind):
+                    self._watch_methods(each)
             self.calls.trainer += 1
             try:
                 if isinstance(model, self.torch.nn.Module):
@@ -489,10 +558,41 @@ class Session:
 
         @functools.wraps(train)
         def train_(trainer, *args, **kwargs):
+            if trainer.optimizer is not None:
+                self.is_own_optimizer()
             self.each("trainer_begins", trainer, trainer.args)
             return train(trainer, *args, **kwargs)
 
+        @functools.wraps(choose)
+        def choose_(arguments, *args, **kwargs):
+            self.optimizer_of = arguments
+            self._arguments_used(lambda toggle: toggle.is_of_optimizer)
+            return choose(arguments, *args, **kwargs)
+
         kind.__init__, kind.train = __init__, train_
+        kind.get_optimizer_cls_and_kwargs = staticmethod(choose_)
+
+    def _watch_methods(self, kind):
+        """Observes when the methods of a class of Trainer run that compute with the model. Classes
+        derived from Trainer may replace them."""
+
+        def seen(method):
+            @functools.wraps(method)
+            def wrapper(trainer, *args, **kwargs):
+                self._arguments_used(lambda toggle: not toggle.is_of_optimizer)
+                self.inside.append(trainer)
+                try:
+                    return method(trainer, *args, **kwargs)
+                finally:
+                    self.inside.pop()
+
+            wrapper.seen = True
+            return wrapper
+
+        for name in ("train", "evaluate", "predict", "training_step", "create_optimizer"):
+            method = kind.__dict__.get(name)
+            if inspect.isfunction(method) and not getattr(method, "seen", False):
+                setattr(kind, name, seen(method))
 
     def _model(self, model, where):
         for toggle in self.toggles:
@@ -572,7 +672,7 @@ class Session:
 
     def _watch_accelerator(self, module):
         kind = module.Accelerator
-        begin, prepare = kind.__init__, kind.prepare
+        begin = kind.__init__
 
         @functools.wraps(begin)
         def __init__(accelerator, *args, **kwargs):
@@ -586,12 +686,19 @@ class Session:
                 self.accelerated = True
             return begin(accelerator, *args, **kwargs)
 
-        @functools.wraps(prepare)
-        def prepared(accelerator, *args, **kwargs):
-            self.before_accelerator = {}
-            return prepare(accelerator, *args, **kwargs)
+        def used(method, always):
+            @functools.wraps(method)
+            def wrapper(accelerator, *args, **kwargs):
+                models = (self.torch.nn.Module,)
+                if not self.inside and (always or any(isinstance(one, models) for one in args)):
+                    self.prepared, self.before_accelerator = True, {}
+                return method(accelerator, *args, **kwargs)
 
-        kind.__init__, kind.prepare = __init__, prepared
+            return wrapper
+
+        kind.__init__ = __init__
+        for name in ("prepare", "prepare_model", "autocast"):
+            setattr(kind, name, used(getattr(kind, name), name != "prepare"))
 
     def _watch_lightning(self, module):
         kind = module.Trainer

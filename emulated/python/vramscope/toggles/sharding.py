@@ -105,6 +105,14 @@ class _Sharding(Argument):
         self.in_library, self.pending = False, None
         super().accelerator_unused(found)
 
+    def library_unused(self, found):
+        # If the toggle is on, finish() tells that it has no effect.
+        if self.pending is None or not self.on:
+            was_pending, self.pending = self.pending, None
+            super().library_unused(found)
+            if was_pending is not None:
+                self.refuse("the program trains no model that the library shards")
+
     def made(self, plugin):
         return plugin
 
