@@ -174,6 +174,7 @@ def texts_of_toggles():
                 "already",
                 "withdraw",
                 "withdraw_since",
+                "unsuited",
             ):
                 add(node.args[0], path)
             elif isinstance(node, ast.FunctionDef) and node.name == "absent":

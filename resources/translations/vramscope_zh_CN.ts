@@ -685,6 +685,10 @@ Combine comparisons with and, or, not and parentheses.</source>
         <translation>数据并行</translation>
     </message>
     <message>
+        <source>DataParallel copies the model, and the copies ignore changed blocks</source>
+        <translation>DataParallel 会复制模型，而副本会忽略对块的修改</translation>
+    </message>
+    <message>
         <source>Device {}</source>
         <translation>设备 {}</translation>
     </message>
@@ -2705,6 +2709,10 @@ Combine comparisons with and, or, not and parentheses.</source>
         <translation>每层的前馈部分</translation>
     </message>
     <message>
+        <source>the gradients of several GPUs are combined before the step</source>
+        <translation>多个 GPU 的梯度在 step 之前合并</translation>
+    </message>
+    <message>
         <source>the host&apos;s allocator</source>
         <translation>主机的分配器</translation>
     </message>
@@ -2717,12 +2725,36 @@ Combine comparisons with and, or, not and parentheses.</source>
         <translation>模型整体</translation>
     </message>
     <message>
+        <source>the optimizer gets a function that computes the loss</source>
+        <translation>优化器接收一个计算损失的函数</translation>
+    </message>
+    <message>
+        <source>the optimizer&apos;s class has required arguments besides the parameters</source>
+        <translation>优化器的类除参数外还有必需的构造参数</translation>
+    </message>
+    <message>
+        <source>the output in evaluation mode is the input of a model that is trained</source>
+        <translation>评估模式下的输出是正在训练的模型的输入</translation>
+    </message>
+    <message>
         <source>the patches of an image are its sequence</source>
         <translation>图像的分块即其序列</translation>
     </message>
     <message>
         <source>the profiler&apos;s totals</source>
         <translation>性能分析器的总量</translation>
+    </message>
+    <message>
+        <source>the program computes gradients through a model in evaluation mode</source>
+        <translation>程序通过处于评估模式的模型计算梯度</translation>
+    </message>
+    <message>
+        <source>the program keeps the graph of a backward pass for another one</source>
+        <translation>程序保留一次反向传播的计算图，供另一次使用</translation>
+    </message>
+    <message>
+        <source>the program reads or changes gradients between backward and step</source>
+        <translation>程序在 backward 与 step 之间读取或修改梯度</translation>
     </message>
     <message>
         <source>the request passes, but</source>

@@ -24,6 +24,7 @@ from torch_program import ENVIRONMENT, HERE, TORCH, VRAMSCOPE, Program, has
 from torch_program import words as command
 
 PLAIN, TRAINER, ALREADY = "toggled.py", "toggled_trainer.py", "toggled_already.py"
+MODELS = "toggled_models.py"
 ACCELERATE, LIGHTNING = "toggled_accelerate.py", "toggled_lightning.py"
 DONE, NO, USAGE, FAILED = 0, 1, 2, 3
 ALL = os.environ.get("VRAMSCOPE_ALL_TOGGLES") == "1"
@@ -156,11 +157,11 @@ class Toggles(Program):
         self.assertEqual(requests["peak"]["a"], requests["peak"]["b"])
         return report
 
-    def not_applied(self, program, toggle, *arguments, state="not applied"):
+    def not_applied(self, program, toggle, *arguments, state="not applied", options=()):
         answer = self.plan(
             program,
             *arguments,
-            options=("--toggle", toggle),
+            options=("--toggle", toggle, *options),
             status=NO,
             warm=self.warm(program, ()),
         )
@@ -324,6 +325,88 @@ class PlainLoop(Toggles):
     def test_why_it_does_not_apply(self):
         self.assertIn("from_pretrained", self.not_applied(PLAIN, "lora"))
         self.assertIn("--vary", self.not_applied(PLAIN, "micro-batch=1"))
+
+    def test_steps_in_backward_need_one_backward_pass_and_unchanged_gradients(self):
+        for case, state, why in (
+            ("two-losses", "no effect", "keeps the graph"),
+            ("accumulate", "no effect", "accumulates gradients"),
+            ("clip-by-hand", "no effect", "reads or changes gradients"),
+            ("clip-with-norm", "no effect", "clipped"),
+            ("closure", "not applied", "function that computes the loss"),
+            ("own-optimizer", "not applied", "required arguments"),
+            ("adversarial", "no effect", "accumulates gradients"),
+            ("distributed", "not applied", "several GPUs"),
+        ):
+            with self.subTest(case):
+                ranks = ("--ranks", "2") if case == "distributed" else ()
+                answer = self.plan(MODELS, "--case", case, options=("--all-toggles", *ranks))
+                (row,) = [row for row in answer["toggles"] if row["name"] == "step-in-backward"]
+                self.assertEqual(row["state"], "does not apply")
+                self.assertIn(why, row["why"])
+                self.assertIn(
+                    why,
+                    self.not_applied(
+                        MODELS, "step-in-backward", "--case", case, state=state, options=ranks
+                    ),
+                )
+
+    def test_steps_in_backward_of_two_models_or_without_scaling(self):
+        for case in ("encoder-decoder", "scaler-off"):
+            with self.subTest(case):
+                report = self.same(MODELS, "step-in-backward", "--case", case)
+                compile("\n".join(line["text"] for line in report["change"]), "change", "exec")
+
+    def test_gradients_through_a_model_in_evaluation_mode(self):
+        for case, state, why in (
+            ("frozen-norm", "no effect", "the input of a model that is trained"),
+            ("perceptual", "not applied", "computes gradients through a model in evaluation mode"),
+        ):
+            with self.subTest(case):
+                answer = self.plan(MODELS, "--case", case, options=("--all-toggles",))
+                (row,) = [row for row in answer["toggles"] if row["name"] == "eval-no-grad"]
+                self.assertEqual(row["state"], "does not apply")
+                self.assertIn("computes gradients through a model in evaluation mode", row["why"])
+                self.assertIn(
+                    why, self.not_applied(MODELS, "eval-no-grad", "--case", case, state=state)
+                )
+
+    def test_gradients_of_each_optimizer(self):
+        """Frees them, also if they exist only while another model is trained, or in evaluation."""
+        for case, optimizers in (("adversarial", 2), ("evaluate", 1)):
+            with self.subTest(case):
+                report = self.same(MODELS, "free-gradients", "--case", case)
+                self.assertEqual(len(report["change"]), optimizers)
+                answer = self.plan(MODELS, "--case", case, options=("--all-toggles",))
+                (row,) = [row for row in answer["toggles"] if row["name"] == "free-gradients"]
+                self.assertEqual((row["state"], row["change"]), ("applies", report["change"]))
+
+    def test_checkpointing_of_several_models(self):
+        report = self.same(MODELS, "checkpointing", "--case", "encoder-decoder")
+        loop, call = [change["text"] for change in report["change"]]
+        self.assertIn("[*encoder.blocks, *decoder.blocks]", loop)
+        compile("%s\n%s" % (loop, call), "change", "exec")
+
+    def test_checkpointing_of_a_model_that_checkpoints_some_blocks(self):
+        for case, state in (("one-checkpointed", "applies"), ("all-checkpointed", "already on")):
+            answer = self.plan(MODELS, "--case", case, options=("--all-toggles",))
+            (row,) = [row for row in answer["toggles"] if row["name"] == "checkpointing"]
+            self.assertEqual((row["state"], bool(row["change"])), (state, state == "applies"))
+        self.same(MODELS, "checkpointing", "--case", "one-checkpointed")
+
+    def test_checkpointing_of_copies_on_two_gpus(self):
+        self.assertIn(
+            "DataParallel",
+            self.not_applied(
+                MODELS, "checkpointing", "--case", "two-gpus", options=("--devices", "2")
+            ),
+        )
+
+    def test_other_optimizers_of_torch(self):
+        self.already_on(MODELS, ["optimizer=adafactor"], "--case", "adafactor")
+        self.assertIn(
+            "the optimizer is LBFGS",
+            self.not_applied(MODELS, "optimizer=sgd", "--case", "closure"),
+        )
 
     def test_refused_by_name(self):
         for toggles, words in (
@@ -1141,6 +1224,9 @@ class TransformersTrainer(Toggles):
             TRAINER, "--own-sampler", options=("--toggle", "group-by-length"), status=NO
         )["toggles"]
         self.assertIn("OwnSampler chooses the samples", report["why"])
+
+    def test_batches_of_an_evaluation_by_the_program(self):
+        self.same(TRAINER, "eval-batch", "--evaluate")
 
     def test_kernels_that_liger_has(self):
         """Reads the list of models in liger-kernel without importing it."""

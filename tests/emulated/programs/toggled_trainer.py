@@ -98,6 +98,7 @@ def main():
     parser.add_argument("--own-sampler", action="store_true", help="a Trainer that chooses the samples itself")
     parser.add_argument("--offloading", action="store_true", help="a Trainer that can move activations to the host itself")
     parser.add_argument("--parse", action="store_true", help="create TrainingArguments from a command line")
+    parser.add_argument("--evaluate", action="store_true", help="call evaluate() instead of setting eval_strategy")
     parser.add_argument("--rank", action="store_true", help="ask accelerate for the number of the process")
     parser.add_argument("--eager", action="store_true", help="a configuration that asks for eager attention")
     parser.add_argument("--own-optimizer", choices=("passed", "created"), help="an optimizer that the program creates")
@@ -143,7 +144,7 @@ def main():
     for hand in hands:
         arguments.update(ARGUMENTS.get(hand, {}))
     kind, trainer = (OffloadingArguments, OffloadingTrainer) if options.offloading else (TrainingArguments, OwnSampler if options.own_sampler else Trainer)
-    arguments = kind(output_dir="out", max_steps=2, eval_strategy="steps", eval_steps=1, save_strategy="no", report_to=[], **arguments)
+    arguments = kind(output_dir="out", max_steps=2, eval_strategy="no" if options.evaluate else "steps", eval_steps=1, save_strategy="no", report_to=[], **arguments)
     if options.parse:
         arguments, = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses("--output_dir out --max_steps 2 --report_to none".split())
     if options.other:
@@ -160,7 +161,10 @@ def main():
             further["optimizers"] = create(model.cuda()), None
         else:
             trainer, OwnOptimizer.create = OwnOptimizer, staticmethod(create)
-    trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8)), **further).train()
+    trainer = trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8)), **further)
+    if options.evaluate:
+        trainer.evaluate()
+    trainer.train()
     if options.second:
         arguments = TrainingArguments(output_dir="out", max_steps=1, save_strategy="no", report_to=[], per_device_train_batch_size=4)
         Trainer(model=AutoModelForCausalLM.from_config(config, dtype=torch.bfloat16), args=arguments, train_dataset=Sentences()).train()

@@ -6,7 +6,7 @@ import weakref
 
 from vramscope import imports
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
-from vramscope.toggles.session import on_command_line, unwrapped
+from vramscope.toggles.session import on_command_line, tensors_in, unwrapped
 
 
 def _trains(torch, module):
@@ -29,6 +29,9 @@ class Checkpointing(Toggle):
 
     def install(self):
         self.seen = weakref.WeakSet()
+        self.loops = Loops()
+        self.blocks = weakref.WeakKeyDictionary()  # {model: ids of its blocks}
+        self.called = self.again = 0  # calls of these blocks in forward, and again in backward
         self.programs_own = 0  # calls of checkpoint() by the program
         self.ours = 0  # calls of blocks that this toggle checkpoints
         self.by_recipe = False  # the program is a recipe of torchtune that can checkpoint its model
@@ -114,12 +117,10 @@ class Checkpointing(Toggle):
         self.by_recipe = True
 
     def before_call(self, module):
-        if (
-            self.session.library == "Trainer"
-            or self.by_recipe
-            or not _trains(self.torch, module)
-            or module in self.seen
-        ):
+        if self.session.library == "Trainer" or self.by_recipe or not _trains(self.torch, module):
+            return
+        if module in self.seen:
+            self.called += len(self.blocks.get(module, ()))
             return
         self.seen.add(module)
         for name, part in module.named_modules():
@@ -128,6 +129,10 @@ class Checkpointing(Toggle):
                 self.by_method(part, *self.session.before_training(module, name), *switch)
                 return
         self.by_structure(module)
+        self.called += len(self.blocks.get(module, ()))
+
+    def recomputed_call(self, module):
+        self.again += any(id(module) in blocks for blocks in self.blocks.values())
 
     def switch_of(self, model):
         """Returns (name, keyword arguments) of the model's own method that enables checkpointing,
@@ -165,14 +170,25 @@ class Checkpointing(Toggle):
             getattr(model, method)(**arguments)
 
     def by_structure(self, module):
-        blocks, loop, place = loop_over_blocks(self.session, module)
+        if any(
+            isinstance(part, self.torch.nn.DataParallel) and len(part.device_ids) > 1
+            for part in module.modules()
+        ):
+            self.refuse("DataParallel copies the model, and the copies ignore changed blocks")
+            return
+        blocks, names, place = loop_over_blocks(self.session, module)
         if not blocks:
             self.refuse("%s has no list of modules of the same class" % type(module).__name__)
-        elif self.reach(
-            "%s  # import functools, torch.utils.checkpoint" % loop,
+            return
+        if not self.on:
+            self.blocks[module] = {id(block) for block in blocks}
+        if self.loops.reach(
+            self,
+            names,
             "    block.forward = functools.partial(torch.utils.checkpoint.checkpoint, "
             "block.forward, use_reentrant=%s)" % self.settings["use_reentrant"],
-            place=place,
+            place,
+            "  # import functools, torch.utils.checkpoint",
         ):
             for block in blocks:
                 block.forward = self.checkpointed(block.forward)
@@ -195,6 +211,9 @@ class Checkpointing(Toggle):
         # A block that the program itself checkpoints is called twice: in forward, and again in
         # backward.
         if self.by_recipe and self.on:
+            return
+        # The program checkpoints only a few of the blocks.
+        if self.called and 0 < self.again < self.called / 2:
             return
         if self.programs_own and (not self.on or 0 < self.ours <= 2 * self.programs_own):
             self.withdraw("the program already uses checkpointing", already=True)
@@ -225,25 +244,44 @@ def repeated_blocks(module):
 
 
 def loop_over_blocks(session, module):
-    """Returns the repeated blocks of a model, the line that begins a loop over them, and the place
-    for this loop."""
+    """Returns the repeated blocks of a model, expressions of the lists that contain them, and the
+    place for a loop over them."""
     lists = repeated_blocks(module)
     named = [session.before_training(module, name) for name in lists]
     blocks = list({id(block): block for several in lists.values() for block in several}.values())
     if not blocks:
-        return [], "", ""
+        return [], [], ""
     names, place = [name for name, _ in named], named[0][1]
     kind = type(blocks[0])
-    if len(names) == 1:
-        loop = "for block in %s:" % names[0]
-    elif len(names) > 4 and sum(type(part) is kind for part in module.modules()) == len(blocks):
-        loop = 'for block in [part for part in %s.modules() if type(part).__name__ == "%s"]:' % (
-            session.before_training(module)[0],
-            kind.__name__,
-        )
-    else:
-        loop = "for block in [%s]:" % ", ".join("*" + name for name in names)
-    return blocks, loop, place
+    if len(names) > 4 and sum(type(part) is kind for part in module.modules()) == len(blocks):
+        names = [
+            '[part for part in %s.modules() if type(part).__name__ == "%s"]'
+            % (session.before_training(module)[0], kind.__name__)
+        ]
+    return blocks, names, place
+
+
+class Loops:
+    """The loops over blocks that a toggle writes: one for each place, so that each has its body."""
+
+    def __init__(self):
+        self.names = {}  # {(place, body): expressions of lists of blocks}
+
+    def reach(self, toggle, names, body, place, comment=""):
+        """Calls the toggle's reach() with one loop over all blocks of this place."""
+        all_names = self.names.setdefault((place, body), [])
+        if all_names:
+            before = (self.head(all_names) + comment, place)
+            for key in (before, (body, place)):
+                toggle.lines.pop(key, None)
+        all_names += [name for name in names if name not in all_names]
+        return toggle.reach(self.head(all_names) + comment, body, place=place, each=True)
+
+    @staticmethod
+    def head(names):
+        if len(names) == 1:
+            return "for block in %s:" % names[0]
+        return "for block in [%s]:" % ", ".join("*" + name for name in names)
 
 
 @toggle
@@ -399,6 +437,23 @@ class EvalNoGrad(Toggle):
     def install(self):
         self.evaluations = 0  # number of evaluations since the last step
         self.trained = False  # a step followed evaluations, with no training forward pass before it
+        self.observed = False  # the current call is an evaluation with gradients
+        self.without = []  # outputs computed without gradients (weak references)
+        self.needed = ""  # why the program needs gradients of an evaluation
+
+    def before_call(self, module):
+        if self.without and unwrapped(module).training and self.torch.is_grad_enabled():
+            outputs = {id(one()) for one in self.without} - {id(None)}
+            if any(id(one) in outputs for one in self.inputs()):
+                self.unsuited(
+                    "the output in evaluation mode is the input of a model that is trained"
+                )
+
+    def unsuited(self, why):
+        self.needed = self.needed or why
+
+    def inputs(self):
+        return tensors_in(self.torch, self.session.calls.inputs)
 
     def around_call(self, module):
         if unwrapped(module).training or not any(
@@ -409,11 +464,31 @@ class EvalNoGrad(Toggle):
             self.already("the program already evaluates without gradients")
             return None
         self.evaluations += 1
+        if any(one.requires_grad for one in self.inputs()):
+            self.unsuited("the program computes gradients through a model in evaluation mode")
+        if self.needed:
+            return None
+        self.observed = True
         return (
             self.torch.no_grad()
             if self.reach("with torch.no_grad():  # around the evaluation")
             else None
         )
+
+    def after_call(self, module, output):
+        if not self.observed:
+            return
+        self.observed = False
+        tensors = tensors_in(self.torch, output)
+        if self.on:
+            self.without = [weakref.ref(one) for one in tensors]
+            return
+        for one in tensors:
+            if one.requires_grad:
+                one.register_hook(self.used)
+
+    def used(self, gradient):
+        self.unsuited("the program computes gradients through a model in evaluation mode")
 
     def stepped(self, optimizer):
         if self.evaluations and not self.session.forwards:
@@ -423,6 +498,10 @@ class EvalNoGrad(Toggle):
     def finish(self):
         if self.trained:
             self.withdraw("the program trains in evaluation mode")
+        elif self.needed and self.on and self.reached:
+            self.override(self.needed)
+        elif self.needed:
+            self.withdraw(self.needed)
 
     def absent(self):
         return "in the planned steps, no model is called in evaluation mode with gradients enabled"

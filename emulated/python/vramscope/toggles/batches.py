@@ -1,9 +1,11 @@
 """Toggles that set arguments of transformers' Trainer that determine how much is computed at a
 time."""
 
+import functools
 import importlib.util
 import os
 
+from vramscope import imports
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
 from vramscope.toggles.session import on_command_line
 
@@ -174,16 +176,39 @@ class EvalBatch(Argument):
     )
     applies_to = "transformers' Trainer with an evaluation"
 
+    pending = None  # the line to write, and its place, if Trainer does not evaluate by itself
+
+    def install(self):
+        imports.after(self.session.process, "transformers.trainer", self.watch)
+
+    def watch(self, module):
+        evaluate = module.Trainer.evaluation_loop
+
+        @functools.wraps(evaluate)
+        def evaluation_loop(trainer, *args, **kwargs):
+            if self.pending is not None and trainer.args is self.session.trainer:
+                line, place = self.pending
+                self.reach(line, place=place)
+            return evaluate(trainer, *args, **kwargs)
+
+        module.Trainer.evaluation_loop = evaluation_loop
+
     def arguments(self, arguments):
         if arguments.per_device_eval_batch_size <= int(self.value):
             self.already(
                 "per_device_eval_batch_size is already %d" % arguments.per_device_eval_batch_size
             )
             return {}
+        wanted = {"per_device_eval_batch_size": int(self.value)}
+        self.pending = None
         if str(getattr(arguments.eval_strategy, "value", arguments.eval_strategy)) == "no":
+            # It applies if the program itself calls evaluate() or predict().
+            self.pending = self.session.arguments_text(arguments, wanted), self.session.place()
             self.refuse("Trainer does not evaluate")
+            if self.on:
+                arguments.per_device_eval_batch_size = int(self.value)
             return {}
-        return {"per_device_eval_batch_size": int(self.value)}
+        return wanted
 
 
 @toggle

@@ -5,7 +5,7 @@ import importlib.util
 import sys
 import weakref
 
-from vramscope.toggles.activations import loop_over_blocks
+from vramscope.toggles.activations import Loops, loop_over_blocks
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
 from vramscope.toggles.session import on_command_line
 
@@ -37,7 +37,7 @@ class Compile(Toggle):
     reduces = {"Activation": 0.4, "Autograd detail": 0.4, "Temporary": 0.4}
 
     def install(self):
-        self.seen = weakref.WeakSet()
+        self.seen, self.loops = weakref.WeakSet(), Loops()
         self.set_to = False
         self.by_recipe = False  # the program is a recipe of torchtune that can compile its model
 
@@ -88,17 +88,19 @@ class Compile(Toggle):
         if self.session.library == "Trainer" or self.by_recipe:
             return
         self.seen.add(module)
-        blocks, loop, place = loop_over_blocks(self.session, module)
+        blocks, names, place = loop_over_blocks(self.session, module)
         if not blocks:
             self.refuse("%s has no list of modules of the same class" % type(module).__name__)
         elif self.unavailable():
             self.refuse(self.unavailable())
         elif not type(blocks[0]).__module__.startswith("torch."):
-            if self.reach(loop, "    block.compile()", place=place):
+            if self.loops.reach(self, names, "    block.compile()", place):
                 for block in blocks:
                     block.compile()
         # compile() of a module skips code that belongs to torch.
-        elif self.reach(loop, "    block.forward = torch.compile(block.forward)", place=place):
+        elif self.loops.reach(
+            self, names, "    block.forward = torch.compile(block.forward)", place
+        ):
             for block in blocks:
                 block.forward = self.torch.compile(block.forward)
 

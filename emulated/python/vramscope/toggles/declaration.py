@@ -13,6 +13,7 @@ is applied.
 
 # How a toggle changes the result of the training. `fit` shows it.
 NOTHING, ROUNDING, TRAINING = "nothing", "rounding", "training"
+MOST_LINES = 32
 ALL = {}  # name: class, in the order of declaration
 
 
@@ -53,7 +54,8 @@ class Toggle:
         self.why = ""  # why it applies nowhere
         self.already_on = False  # it applies nowhere because the program has this setting itself
         self.overridden = ""  # why it had no effect although it was applied
-        self.lines = {}  # changes to make by hand: {text: place in the program}
+        # changes to make by hand: {(text, place or ""): place in the program}
+        self.lines = {}
 
     @classmethod
     def declaration(cls):
@@ -77,15 +79,17 @@ class Toggle:
 
     # --- calls by toggles ---
 
-    def reach(self, *lines, place=None):
+    def reach(self, *lines, place=None, each=False):
         """Call where the toggle applies. Returns whether to apply it. `lines` are the lines that
-        the user would write here."""
+        the user would write here. The report has equal lines only once, or once for each place if
+        `each` is set."""
         self.reached += 1
         here = self.session.place() if place is None else place
         self.places.add(here)
-        for line in lines:
-            if line not in self.lines and len(self.lines) < 16:
-                self.lines[line] = here
+        keys = [(line, here if each else "") for line in lines]
+        if len(self.lines) + len(keys) <= MOST_LINES:
+            for key in keys:
+                self.lines.setdefault(key, here)
         return self.on
 
     def refuse(self, why):
@@ -163,7 +167,7 @@ class Toggle:
             "applies_to": self.applies_to,
             "proposals": proposals,
             "shares": [self.share(value) for value in proposals],
-            "change": [{"text": text, "where": place} for text, place in self.lines.items()],
+            "change": [{"text": text, "where": place} for (text, _), place in self.lines.items()],
         }
 
     # --- places of application, implemented by toggles ---
@@ -230,6 +234,9 @@ class Toggle:
 
     # def inner_call(self, module): called for each module within the outermost module. These calls
     # are frequent, so only toggles that need the method define it.
+
+    # def recomputed_call(self, module): called for each module that checkpointing calls again in
+    # backward, likewise only for toggles that define it.
 
     def after_call(self, module, output):
         """Called when the call of the outermost module has returned."""

@@ -2,10 +2,12 @@
 
 import functools
 import inspect
+import os
+import sys
 import weakref
 
 from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
-from vramscope.toggles.session import on_command_line, unwrapped
+from vramscope.toggles.session import HERE, on_command_line, unwrapped
 
 
 @toggle
@@ -236,17 +238,25 @@ class StepInBackward(Toggle):
     text = (
         'own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in '
         'optimizer.param_groups for p in group["params"]}',
-        "def step(p):",
+        "def step(p, own=own):",
         '    own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]',
         "    own[p][0].step()",
         "    own[p][0].zero_grad()",
         "for p in [p for p in own if p.requires_grad]:",
         "    p.register_post_accumulate_grad_hook(step)",
     )
+    reducers = ("DistributedDataParallel", "FullyShardedDataParallel", "DeepSpeedEngine")
 
     def install(self):
+        from torch.optim.optimizer import register_optimizer_step_pre_hook
+
         self.optimizers = []  # weak references
         self.done = weakref.WeakSet()
+        self.unsuitable = ""  # why the steps cannot be in backward
+        # The gradients that backward has computed since the last step of their optimizer, by the
+        # parameter's id: (how often, the gradient, its version). The gradient is a weak reference.
+        self.computed = {}
+        self.watched = None  # whether reads of gradients are watched; True only in the first step
         add = self.torch.optim.Optimizer.add_param_group
 
         @functools.wraps(add)
@@ -258,6 +268,98 @@ class StepInBackward(Toggle):
             return add(optimizer, group)
 
         self.torch.optim.Optimizer.add_param_group = add_param_group
+        register_optimizer_step_pre_hook(self.steps)
+        self.torch.autograd.backward = self.observed(self.torch.autograd.backward)
+
+    def unsuited(self, why):
+        self.unsuitable = self.unsuitable or why
+        self.computed = {}
+        self.unwatch()
+
+    def parameters(self):
+        """Returns the parameters of all optimizers that have been reached."""
+        return [p for optimizer in list(self.done) for p in _parameters(optimizer)]
+
+    def observed(self, backward):
+        """Wraps torch.autograd.backward to find out which gradients a backward pass computes."""
+
+        @functools.wraps(backward)
+        def wrapper(*args, **kwargs):
+            if (
+                self.unsuitable
+                or not self.done
+                or self.session.trainer is not None
+                or self.session.in_backward() != -1
+                or self.session.compiling()
+            ):
+                return backward(*args, **kwargs)
+            self.unwatch()
+            if kwargs.get("retain_graph", args[2] if len(args) > 2 else None):
+                self.unsuited("the program keeps the graph of a backward pass for another one")
+                return backward(*args, **kwargs)
+            before = {id(p): self.state(p.grad) for p in self.parameters()}
+            result = backward(*args, **kwargs)
+            if not self.on:
+                for p in self.parameters():
+                    state = self.state(p.grad)
+                    if state is not None and state != before.get(id(p)):
+                        self.compute(p, state)
+            if self.watched is None and self.computed:
+                self.watch()
+            return result
+
+        return wrapper
+
+    @staticmethod
+    def state(gradient):
+        return None if gradient is None else (weakref.ref(gradient), gradient._version)
+
+    def compute(self, p, state):
+        times = self.computed.get(id(p), (0, None))[0]
+        self.computed[id(p)] = times + 1, state
+        if times:
+            self.unsuited("the program accumulates gradients over several batches")
+
+    def watch(self):
+        """Watches whether the program reads gradients after its first backward pass. If the steps
+        are in backward, the gradients do not exist then."""
+        kind, grad = self.torch.nn.Parameter, self.torch.Tensor.grad
+        folder = os.path.dirname(self.torch.__file__) + os.sep
+        utils = os.path.join(folder, "nn", "utils") + os.sep
+
+        def read(parameter):
+            path = sys._getframe(1).f_code.co_filename
+            if not path.startswith((folder, HERE)) or path.startswith(utils):
+                self.unsuited("the program reads or changes gradients between backward and step")
+            return grad.__get__(parameter)
+
+        if "grad" not in kind.__dict__:
+            kind.grad = property(read, grad.__set__, grad.__delete__)
+            self.watched = True
+
+    def unwatch(self):
+        if self.watched:
+            del self.torch.nn.Parameter.grad
+            self.watched = False
+
+    def steps(self, optimizer, args, kwargs):
+        """Called before an optimizer steps."""
+        if self.session.in_backward() != -1 or self.session.calls.making_own:
+            return
+        self.unwatch()
+        if self.unsuitable or optimizer not in self.done:
+            return
+        # Lightning passes a function that runs backward, and the optimizer calls it once.
+        closure = kwargs.get("closure", args[1] if args[1:] else None)
+        for p in _parameters(optimizer):
+            _, state = self.computed.pop(id(p), (0, None))
+            if not self.on and closure is None and self.state(p.grad) != state:
+                self.unsuited("the program reads or changes gradients between backward and step")
+
+    def stepped(self, optimizer):
+        self.unwatch()
+        for p in _parameters(optimizer) if self.computed else ():
+            self.computed.pop(id(p), None)
 
     def before_call(self, module):
         if not unwrapped(module).training or not self.torch.is_grad_enabled():
@@ -265,16 +367,23 @@ class StepInBackward(Toggle):
         if self.session.library == "Trainer":
             self.refuse("%s runs the optimizer steps itself" % self.session.library)
             return
+        if any(type(part).__name__ in self.reducers for part in module.modules()):
+            self.unsuited("the gradients of several GPUs are combined before the step")
         for reference in self.optimizers:
             optimizer = reference()
             if (
                 optimizer is None
                 or optimizer in self.done
+                or self.unsuitable
                 or not hasattr(self.torch.Tensor, "register_post_accumulate_grad_hook")
             ):
                 continue
+            why = self.needs(type(optimizer))
+            if why:
+                self.unsuited(why)
+                continue
             self.done.add(optimizer)
-            if self.reach(*self.text, place=self.session.optimizer_place or None):
+            if self.reach(*self.text, place=self.session.place_of(optimizer), each=True):
                 self.session.calls.making_own = True
                 self.session.calls.making += 1
                 try:
@@ -282,6 +391,25 @@ class StepInBackward(Toggle):
                 finally:
                     self.session.calls.making -= 1
                     self.session.calls.making_own = False
+
+    def needs(self, kind):
+        """Returns why an optimizer of this class cannot be created for one parameter or step
+        without arguments, or ""."""
+
+        def required(function):
+            return [
+                name
+                for name, one in list(inspect.signature(function).parameters.items())[1:]
+                if one.default is one.empty
+                and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)
+            ]
+
+        why = ""
+        if required(kind.step):
+            why = "the optimizer gets a function that computes the loss"
+        elif len(required(kind.__init__)) > 1:
+            why = "the optimizer's class has required arguments besides the parameters"
+        return why
 
     def attach(self, optimizer):
         own = {
@@ -291,9 +419,12 @@ class StepInBackward(Toggle):
         }
 
         def step(p):
+            if self.unsuitable:
+                return
             own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
             own[p][0].step()
             own[p][0].zero_grad()
+            self.compute(p, None)
 
         for p in own:
             if p.requires_grad:
@@ -301,22 +432,26 @@ class StepInBackward(Toggle):
 
     def finish(self):
         session = self.session
+        self.unwatch()
         why = (
             "gradients are clipped in %s, and clipping needs all gradients at once" % session.clips
             if session.clips
             else "gradients are scaled in %s" % session.scales
             if session.scales
-            else "the program accumulates gradients over several batches"
-            if session.accumulates
-            else ""
+            else self.unsuitable
         )
-        if why and session.library != "Trainer":
-            self.override(why)
-            if not self.on:
+        if why and self.session.library != "Trainer":
+            if not self.on or not self.reached:
                 self.withdraw(why)
+            else:
+                self.override(why)
 
     def absent(self):
         return "no optimizer of torch.optim takes a step"
+
+
+def _parameters(optimizer):
+    return [p for group in optimizer.param_groups for p in group["params"]]
 
 
 class _Cleared(Toggle):
@@ -374,16 +509,30 @@ class FreeGradients(_Cleared):
     applies_to = (
         "the program's own loop, if it keeps the gradients of a step during the next forward pass"
     )
-    stale = False  # the optimizer has stepped since the program last cleared gradients
     ours = False
 
+    def install(self):
+        super().install()
+        self.all = weakref.WeakKeyDictionary()  # optimizers that have stepped, in this order
+        # those whose gradients the program has not cleared since their last step
+        self.stale = weakref.WeakSet()
+        self.lives = False  # such gradients exist during a forward pass
+
     def cleared(self, owner, set_to_none):
-        if set_to_none and not self.ours:
-            self.stale = False
+        if not set_to_none or self.ours or not self.stale:
+            return set_to_none
+        if isinstance(owner, self.torch.nn.Module):
+            ids = {id(p) for p in owner.parameters()}
+            for optimizer in list(self.stale):
+                if all(id(p) in ids for p in _parameters(optimizer)):
+                    self.stale.discard(optimizer)
+        else:
+            self.stale.discard(owner)
         return set_to_none
 
     def stepped(self, optimizer):
-        self.stale = True
+        self.all[optimizer] = True
+        self.stale.add(optimizer)
         if self.on and self.session.library != "Trainer":
             self.ours = True
             try:
@@ -392,20 +541,22 @@ class FreeGradients(_Cleared):
                 self.ours = False
 
     def before_call(self, module):
-        if not unwrapped(module).training or not self.torch.is_grad_enabled():
-            return
         if self.session.library == "Trainer":
             self.refuse("%s clears the gradients itself" % self.session.library)
-        elif not self.session.steps:
             return
-        elif not self.stale:
-            self.already("the program already clears the gradients before its next forward pass")
-        elif (
-            self.on
-            or self.session.forwards == 1
-            and any(parameter.grad is not None for parameter in module.parameters())
-        ):
-            self.reach(
-                "optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())",
-                place=self.session.optimizer_place or None,
+        trains = unwrapped(module).training and self.torch.is_grad_enabled()
+        if self.on or not trains or self.session.forwards == 1:
+            self.lives = self.lives or any(
+                self.on or any(p.grad is not None for p in _parameters(optimizer))
+                for optimizer in list(self.stale)
             )
+        if trains and self.session.steps and not self.stale:
+            self.already("the program already clears the gradients before its next forward pass")
+        if self.lives:
+            for optimizer in list(self.all):
+                self.reach(
+                    "optimizer.register_step_post_hook(lambda optimizer, *_: "
+                    "optimizer.zero_grad())",
+                    place=self.session.place_of(optimizer),
+                    each=True,
+                )

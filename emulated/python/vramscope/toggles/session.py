@@ -26,13 +26,26 @@ OPTIMIZERS = (
     "RMSprop",
     "Rprop",
     "ASGD",
+    "Adafactor",
+    "LBFGS",
 )
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def on_command_line(*words):
     """Returns the change that adds these arguments to the program's command line."""
     return "%s  # on the command line" % " ".join(words)
+
+
+def tensors_in(torch, value):
+    """Returns the tensors in the inputs or outputs of a module."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, (tuple, list)):
+        return [tensor for each in value for tensor in tensors_in(torch, each)]
+    return []
 
 
 def unwrapped(module):
@@ -142,6 +155,7 @@ def literal(value):
 class _Calls(threading.local):
     def __init__(self):
         self.root = None  # the outermost module that this thread is in
+        self.inputs = ()  # the positional arguments of that call
         self.again = 0  # nested calls of that module
         self.contexts = []
         self.making = 0  # nesting of optimizers being created
@@ -160,6 +174,7 @@ class Session:
             kind(self, kind.name in chosen, chosen.get(kind.name)) for kind in kinds.values()
         ]
         self.inner = [toggle for toggle in self.toggles if hasattr(toggle, "inner_call")]
+        self.recomputed = [toggle for toggle in self.toggles if hasattr(toggle, "recomputed_call")]
         self.calls = _Calls()
         self.trainer = None  # transformers' TrainingArguments; None until the program creates them
         self.trainer_place = ""  # where the program creates them
@@ -184,12 +199,13 @@ class Session:
         # the place in the program that clips gradients (clips) or scales them (scales)
         self.clips = self.scales = ""
         self.forwards = 0  # training forward passes since the last step
-        self.accumulates = False  # a step has several training forward passes
         self.steps = 0
         self.roots = []  # models called outermost: (class, parameters)
         # Where the program's script creates its first optimizer, and [(name, weak reference)] of
         # the modules that have names there.
         self.optimizer_place, self.optimizer_names = "", []
+        self.optimizer_sites = {}  # the same of each optimizer: {place: names}
+        self.optimizer_places = weakref.WeakKeyDictionary()  # {optimizer: where it is created}
 
     def install(self):
         self.process.toggles = self
@@ -234,13 +250,9 @@ class Session:
         frame, called = sys._getframe(1), None
         while frame is not None:
             path = frame.f_code.co_filename
-            if (
-                path == script
-                or not path.startswith((_HERE, "<"))
-                and not packages.is_package(path)
-            ):
+            if path == script or not path.startswith((HERE, "<")) and not packages.is_package(path):
                 return frame, called
-            frame, called = frame.f_back, frame if not path.startswith(_HERE) else called
+            frame, called = frame.f_back, frame if not path.startswith(HERE) else called
         return None, None
 
     def scripts_frame(self):
@@ -281,12 +293,12 @@ class Session:
 
     def before_training(self, root, part=""):
         """Returns (expression, place) for a change that the user makes to `part` of the module
-        `root` once, before the training: where the script creates its optimizer, if the module has
+        `root` once, before the training: where the script creates an optimizer, if the module has
         a name there, or else where the module is called."""
-        names = self.names_before_training()
-        known = {id(reference()) for _, reference in names}
-        if self.optimizer_place and any(id(module) in known for module in (root, *root.children())):
-            return self.name_of(root, part, names), self.optimizer_place
+        for place, names in self.optimizer_sites.items():
+            known = {id(reference()) for _, reference in names} - {id(None)}
+            if any(id(module) in known for module in (root, *root.children())):
+                return self.name_of(root, part, names), place
         return self.name_of(root, part), self.place()
 
     def name_before_training(self, root):
@@ -387,19 +399,18 @@ class Session:
             for toggle in self.inner:
                 toggle.inner_call(module)
             return
-        if (
-            isinstance(module, self.loss)
-            or self.in_backward() != -1
-            or next(module.parameters(), None) is None
-        ):
+        if self.in_backward() != -1:
+            for toggle in self.recomputed:
+                toggle.recomputed_call(module)
             return
-        calls.root = module
+        if isinstance(module, self.loss) or next(module.parameters(), None) is None:
+            return
+        calls.root, calls.inputs = module, args
         if self.torch.is_grad_enabled() and unwrapped(module).training:
             libraries = self.inside or calls.trainer or self.accelerated and self.prepared
             if not libraries:
                 self._trains_itself()
             self.forwards += 1
-            self.accumulates = self.accumulates or self.forwards > 1 and not self.inside
         self.each("before_call", module)
         # Gets the contexts of all toggles before entering any of them, so that each toggle sees the
         # program's own settings.
@@ -418,6 +429,7 @@ class Session:
             calls.again -= 1
             return
         calls.root = None
+        calls.inputs = ()
         while calls.contexts:
             calls.contexts.pop().__exit__(None, None, None)
         self.each("after_call", module, output)
@@ -454,9 +466,8 @@ class Session:
                 for name, value in bound.arguments.items()
                 if name not in ("self", "params")
             }
-            own = self.is_own_optimizer()
-            if own and not self.optimizer_place:
-                self._remember_names()
+            if self.is_own_optimizer():
+                self._remember_names(optimizer)
             self.each("optimizer_arguments", kind, keywords)
             self.calls.making += 1
             try:
@@ -466,10 +477,21 @@ class Session:
 
         return __init__
 
-    def _remember_names(self):
+    def _remember_names(self, optimizer):
         frame = self.scripts_frame()
-        if frame is not None:
+        if frame is None:
+            return
+        self.optimizer_places[optimizer] = _line(frame)
+        if not self.optimizer_place:
             self.optimizer_place, self.optimizer_names = _line(frame), _modules(self.torch, frame)
+            self.optimizer_sites[_line(frame)] = self.optimizer_names
+        elif len(self.optimizer_sites) < 16:
+            self.optimizer_sites.setdefault(_line(frame), _modules(self.torch, frame))
+
+    def place_of(self, optimizer):
+        """Returns where the script creates an optimizer. If that is unknown, returns where it
+        creates the first one, or None."""
+        return self.optimizer_places.get(optimizer) or self.optimizer_place or None
 
     def _stepped(self, optimizer, args, kwargs):
         if self.in_backward() != -1:
@@ -485,16 +507,16 @@ class Session:
     def _watch_gradients(self):
         utils = self.torch.nn.utils
 
-        def seen(function, what):
+        def seen(function, what, applies=lambda *args: True):
             @functools.wraps(function)
             def wrapper(*args, **kwargs):
-                if not self.inside:
+                if not self.inside and applies(*args):
                     setattr(self, what, getattr(self, what) or self.place() or "a library")
                 return function(*args, **kwargs)
 
             return wrapper
 
-        for name in ("clip_grad_norm_", "clip_grad_value_"):
+        for name in ("clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_"):
             for owner in (utils, utils.clip_grad):
                 if hasattr(owner, name):
                     setattr(owner, name, seen(getattr(owner, name), "clips"))
@@ -503,7 +525,7 @@ class Session:
             self.torch.cuda.amp.GradScaler,
         } - {None}:
             if "step" in owner.__dict__:
-                owner.step = seen(owner.step, "scales")
+                owner.step = seen(owner.step, "scales", lambda scaler, *_: scaler.is_enabled())
 
     # --- transformers, accelerate, Lightning, torchtune ---
 

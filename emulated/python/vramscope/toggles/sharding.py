@@ -157,7 +157,7 @@ class _Sharding(Argument):
         if self.pending is not None:
             (place, text), self.pending = self.pending, None
             for line in text(model):
-                self.lines.setdefault(line, place)
+                self.lines.setdefault((line, ""), place)
 
     def before_call(self, module):
         model = unwrapped(module)

@@ -1,0 +1,216 @@
+"""Handwritten loops with one or two models, in which a toggle has to look at more than one forward and one backward pass per step."""
+import argparse
+import functools
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
+
+WIDTH = 256
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.mlp = nn.LayerNorm(WIDTH), nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
+
+    def forward(self, x):
+        return x + self.mlp(self.norm(x))
+
+
+class Model(nn.Module):
+    def __init__(self, layers=4, out=WIDTH, checkpointed=0):
+        super().__init__()
+        self.blocks, self.head = nn.ModuleList(Block() for _ in range(layers)), nn.Linear(WIDTH, out)
+        self.checkpointed = checkpointed
+
+    def forward(self, x):
+        for index, block in enumerate(self.blocks):
+            x = checkpoint(block, x, use_reentrant=False) if index < self.checkpointed else block(x)
+        return self.head(x)
+
+
+class Own(torch.optim.Optimizer):
+    """An optimizer whose class has a required argument."""
+
+    def __init__(self, parameters, steps, lr=1e-3):
+        self.steps = steps
+        super().__init__(parameters, {"lr": lr})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is not None:
+                    p.sub_(p.grad, alpha=group["lr"])
+
+
+def step_in_backward(optimizer):
+    own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in optimizer.param_groups for p in group["params"]}
+
+    def step(p):
+        own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
+        own[p][0].step()
+        own[p][0].zero_grad()
+
+    for p in own:
+        p.register_post_accumulate_grad_hook(step)
+
+
+def by_hand(name, models, optimizers):
+    if name == "checkpointing":
+        for model in models:
+            for block in model.blocks:
+                block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
+    for optimizer in optimizers:
+        if name == "step-in-backward":
+            step_in_backward(optimizer)
+        if name == "free-gradients":
+            optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())
+
+
+def batch(rows=1024):
+    return torch.randn(rows, WIDTH, device="cuda")
+
+
+def one_model(case, hand):
+    model = Model(checkpointed={"one-checkpointed": 1, "all-checkpointed": 4}.get(case, 0)).cuda()
+    if case == "own-optimizer":
+        optimizer = Own(model.parameters(), 100)
+    elif case == "closure":
+        optimizer = torch.optim.LBFGS(model.parameters(), lr=1e-2, max_iter=1)
+    elif case == "adafactor":
+        optimizer = torch.optim.Adafactor(model.parameters())
+    else:
+        optimizer = torch.optim.AdamW(model.parameters())
+    by_hand(hand, [model], [optimizer])
+    scaler = torch.amp.GradScaler("cuda", enabled=False)
+    for _ in range(3):
+        x = batch()
+
+        def closure():
+            optimizer.zero_grad()
+            loss = F.mse_loss(model(x), x)
+            loss.backward()
+            return loss
+
+        if case == "closure":
+            optimizer.step(closure)
+            continue
+        y = model(x)
+        loss = F.mse_loss(y, x)
+        optimizer.zero_grad()
+        if case == "two-losses":
+            y.abs().mean().backward(retain_graph=True)
+        scaler.scale(loss).backward()
+        if case == "accumulate":
+            F.mse_loss(model(x), x).backward()
+        if case == "clip-by-hand":
+            for p in model.parameters():
+                if p.grad is not None:
+                    p.grad.clamp_(-1, 1)
+        if case == "clip-with-norm":
+            gradients = [p.grad for p in model.parameters() if p.grad is not None]
+            torch.nn.utils.clip_grads_with_norm_(model.parameters(), 1.0, torch.nn.utils.get_total_norm(gradients))
+        scaler.step(optimizer)
+        if case == "evaluate":
+            model.eval()
+            with torch.no_grad():
+                model(batch(8192))
+            model.train()
+
+
+def encoder_and_decoder(hand):
+    encoder, decoder = Model().cuda(), Model(layers=6).cuda()
+    first = torch.optim.AdamW(encoder.parameters())
+    second = torch.optim.AdamW(decoder.parameters())
+    by_hand(hand, [encoder, decoder], [first, second])
+    for _ in range(3):
+        x = batch()
+        loss = F.mse_loss(decoder(encoder(x)), x)
+        first.zero_grad()
+        second.zero_grad()
+        loss.backward()
+        first.step()
+        second.step()
+
+
+def adversarial(hand):
+    generator, critic = Model(layers=6).cuda(), Model(layers=6, out=1).cuda()
+    first = torch.optim.Adam(generator.parameters())
+    second = torch.optim.Adam(critic.parameters())
+    by_hand(hand, [generator, critic], [first, second])
+    for _ in range(3):
+        critic.zero_grad()
+        critic(batch()).mean().backward()
+        fake = generator(batch())
+        critic(fake.detach()).mean().backward()
+        second.step()
+        generator.zero_grad()
+        critic(fake).mean().backward()
+        first.step()
+
+
+def in_evaluation_mode(case):
+    """Gradients flow through a model in evaluation mode: it is trained ("frozen-norm"), or its input is ("perceptual")."""
+    first, second = Model().cuda(), Model(layers=2).cuda()
+    (first if case == "frozen-norm" else second).eval()
+    optimizer = torch.optim.AdamW([*first.parameters(), *(second.parameters() if case == "frozen-norm" else ())])
+    for _ in range(3):
+        x = batch()
+        loss = F.mse_loss(second(first(x)), x)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+
+def on_two_gpus():
+    model = torch.nn.DataParallel(Model().cuda())
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(3):
+        x = batch()
+        F.mse_loss(model(x), x).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def distributed():
+    import os
+
+    import torch.distributed
+
+    torch.distributed.init_process_group("nccl")
+    rank = int(os.environ["LOCAL_RANK"])
+    torch.cuda.set_device(rank)
+    model = torch.nn.parallel.DistributedDataParallel(Model().cuda(), device_ids=[rank])
+    optimizer = torch.optim.AdamW(model.parameters())
+    for _ in range(3):
+        x = batch()
+        F.mse_loss(model(x), x).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    torch.distributed.destroy_process_group()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--case", default="")
+    parser.add_argument("--hand", default="")
+    arguments = parser.parse_args()
+    case, hand = arguments.case, arguments.hand
+    if case == "encoder-decoder":
+        encoder_and_decoder(hand)
+    elif case == "adversarial":
+        adversarial(hand)
+    elif case in ("frozen-norm", "perceptual"):
+        in_evaluation_mode(case)
+    elif case == "two-gpus":
+        on_two_gpus()
+    elif case == "distributed":
+        distributed()
+    else:
+        one_model(case, hand)
+
+
+main()
