@@ -288,7 +288,7 @@ class StepInBackward(Toggle):
             if (
                 self.unsuitable
                 or not self.done
-                or self.session.trainer is not None
+                or self.session.library == "Trainer"
                 or self.session.in_backward() != -1
                 or self.session.compiling()
             ):
