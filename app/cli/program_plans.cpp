@@ -221,7 +221,8 @@ absl::Status ProgramPlans::PlanAgain(const std::vector<ProgramQuestion>& questio
     // Programs that choose a port themselves fail beside each other.
     const std::string& error = plans[i]->planned.error;
     if (questions.size() > 1 && (error.find("EADDRINUSE") != std::string::npos ||
-                                 error.find("ddress already in use") != std::string::npos))
+                                 error.find("Address already in use") != std::string::npos ||
+                                 error.find("address already in use") != std::string::npos))
       plans[i] = One(questions[i], "");
   }
   for (size_t i = 0; i < questions.size(); ++i) {

@@ -97,8 +97,8 @@ VRAMSCOPE_EMULATED_API void vramscope_emulated_record_call_sites(const char* (*s
 // Returns 0 on success.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_set_gpu(int device, const char* text);
 // In a fork that has not used CUDA, replaces the GPUs by those in the environment, and shares their
-// memory with the processes of the environment's run instead of those of the parent's run. Returns 0
-// on success. Returns 1 and changes nothing if the environment has no GPUs or another number of
+// memory with the processes of the environment's run instead of those of the parent's run. Returns
+// 0 on success. Returns 1 and changes nothing if the environment has no GPUs or another number of
 // them.
 VRAMSCOPE_EMULATED_API int vramscope_emulated_reread_settings();
 // Calls Memory::SetOvercommit.

@@ -6,7 +6,8 @@ import weakref
 
 from vramscope import imports
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
-from vramscope.toggles.session import on_command_line, tensors_in, unwrapped
+from vramscope.toggles.session import tensors_in, unwrapped
+from vramscope.toggles.words import on_command_line
 
 
 def _trains(torch, module):

@@ -5,7 +5,8 @@ import json
 import weakref
 
 from vramscope.toggles.declaration import ROUNDING, TRAINING, Toggle, toggle
-from vramscope.toggles.session import on_command_line, unwrapped
+from vramscope.toggles.session import unwrapped
+from vramscope.toggles.words import on_command_line
 
 TASKS = (
     ("ForCausalLM", "CAUSAL_LM"),

@@ -7,7 +7,7 @@ import os
 
 from vramscope import imports
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
-from vramscope.toggles.session import on_command_line
+from vramscope.toggles.words import on_command_line
 
 
 class Argument(Toggle):

@@ -7,7 +7,7 @@ import weakref
 
 from vramscope.toggles.activations import Loops, loop_over_blocks
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
-from vramscope.toggles.session import on_command_line
+from vramscope.toggles.words import on_command_line
 
 
 def _is_compiled(torch, module):

@@ -7,7 +7,8 @@ import sys
 import weakref
 
 from vramscope.toggles.declaration import NOTHING, TRAINING, Toggle, toggle
-from vramscope.toggles.session import HERE, on_command_line, unwrapped
+from vramscope.toggles.session import HERE, unwrapped
+from vramscope.toggles.words import on_command_line
 
 
 @toggle

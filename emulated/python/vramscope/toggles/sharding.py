@@ -9,7 +9,8 @@ import sys
 from vramscope.toggles.activations import repeated_blocks
 from vramscope.toggles.batches import Argument
 from vramscope.toggles.declaration import ROUNDING, toggle
-from vramscope.toggles.session import literal, unwrapped
+from vramscope.toggles.session import unwrapped
+from vramscope.toggles.words import literal
 
 # arguments of Accelerator that divide the state
 _PLUGINS = ("fsdp_plugin", "deepspeed_plugin", "deepspeed_plugins", "megatron_lm_plugin")
