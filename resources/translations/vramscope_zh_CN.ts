@@ -18526,6 +18526,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>the program sets {} before it imports {}</source>
         <translation>程序先设置 {}，然后才导入 {}</translation>
     </message>
+    <message>
+        <source>the program itself chooses the kernels with sdpa_kernel</source>
+        <translation>程序自己用 sdpa_kernel 选择内核</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

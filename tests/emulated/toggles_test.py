@@ -322,6 +322,9 @@ class PlainLoop(Toggles):
             "clipped", self.not_applied(PLAIN, "step-in-backward", "--clip", state="no effect")
         )
 
+    def test_kernels_that_the_program_chooses(self):
+        self.assertIn("sdpa_kernel", self.not_applied(PLAIN, "sdpa-backend=efficient", "--math"))
+
     def test_why_it_does_not_apply(self):
         self.assertIn("from_pretrained", self.not_applied(PLAIN, "lora"))
         self.assertIn("--vary", self.not_applied(PLAIN, "micro-batch=1"))
@@ -1338,6 +1341,10 @@ class Accelerator(Toggles):
             "Accelerator(..., deepspeed_plugin=accelerate.DeepSpeedPlugin(zero_stage=2, "
             "gradient_clipping=1.0))  # import accelerate",
         )
+
+    def test_two_models_in_one_module(self):
+        report = self.same(ACCELERATE, "checkpointing", "--two")
+        self.assertEqual(len(report["change"]), 2)
 
     def test_created_only_for_the_number_of_the_process(self):
         """The program trains with transformers' Trainer, whose arguments have to change."""

@@ -79,6 +79,7 @@ def main():
     parser.add_argument("--halves", action="store_true", help="the blocks are in two lists")
     parser.add_argument("--zero", action="store_true", help="zero_grad(set_to_none=False)")
     parser.add_argument("--teacher", action="store_true", help="another model, which is not trained")
+    parser.add_argument("--math", action="store_true", help="the program chooses the kernels of attention itself")
     parser.add_argument("--wrapped", action="store_true", help="the model is wrapped after the optimizer is created")
     parser.add_argument("--unused", choices=("Accelerator", "TrainingArguments", "Trainer"), help="create an object of a library that does not train this model")
     arguments = parser.parse_args()
@@ -134,6 +135,9 @@ def main():
         ids = torch.randint(0, 8192, (arguments.batch, 256), device="cuda")
         if hand == "offload":
             with torch.autograd.graph.save_on_cpu(pin_memory=True):
+                logits = model(ids)
+        elif arguments.math:
+            with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
                 logits = model(ids)
         else:
             logits = model(ids)

@@ -22,11 +22,25 @@ class Plain(nn.Module):
         return self.head(x)
 
 
+class Two(nn.Module):
+    """Two models of transformers in one module."""
+
+    def __init__(self, config):
+        super().__init__()
+        self.actor, self.critic = LlamaForCausalLM(config), LlamaForCausalLM(config)
+
+    def forward(self, input_ids):
+        output = self.actor(input_ids)
+        output.logits = output.logits + self.critic(input_ids).logits
+        return output
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hand", default="", help="a toggle")
     parser.add_argument("--plain", action="store_true", help="a model that names no blocks")
     parser.add_argument("--unprepared", action="store_true", help="do not prepare the model")
+    parser.add_argument("--two", action="store_true", help="train two models in one module")
     options = parser.parse_args()
     keywords = {}
     if options.hand == "fsdp":
@@ -37,7 +51,10 @@ def main():
         keywords["deepspeed_plugin"] = accelerate.DeepSpeedPlugin(zero_stage=2, gradient_clipping=1.0)
     accelerator = Accelerator(mixed_precision="bf16", **keywords)
     config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4)
-    model = Plain() if options.plain else LlamaForCausalLM(config)
+    model = Plain() if options.plain else Two(config) if options.two else LlamaForCausalLM(config)
+    if options.hand == "checkpointing":
+        for part in (model.actor, model.critic):
+            part.gradient_checkpointing_enable(gradient_checkpointing_kwargs={"use_reentrant": False})
     model = model.to(accelerator.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
     loader = torch.utils.data.DataLoader(torch.randint(0, 8000, (16, 128)), batch_size=4)

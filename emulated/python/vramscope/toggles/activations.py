@@ -124,11 +124,16 @@ class Checkpointing(Toggle):
             self.called += len(self.blocks.get(module, ()))
             return
         self.seen.add(module)
+        switched = []  # the outermost parts that have such a method
         for name, part in module.named_modules():
+            if any(not outer or name.startswith(outer + ".") for outer in switched):
+                continue
             switch = self.switch_of(part)
             if switch is not None:
                 self.by_method(part, *self.session.before_training(module, name), *switch)
-                return
+                switched.append(name)
+        if switched:
+            return
         self.by_structure(module)
         self.called += len(self.blocks.get(module, ()))
 
@@ -575,6 +580,7 @@ class SdpaBackend(Toggle):
         functional = self.torch.nn.functional
         # Whether PyTorch would have chosen the same kernels without the toggle in all calls so far.
         self.unchanged = True
+        self.overruled = False  # the program chose the kernels of a call itself
         self.before = {kind: self.enabled(kind) for kind in self.values}
         if not self.on:
             return
@@ -584,6 +590,9 @@ class SdpaBackend(Toggle):
 
         @functools.wraps(attention)
         def scaled_dot_product_attention(*args, **kwargs):
+            if any(self.enabled(kind) not in (None, kind == self.value) for kind in self.values):
+                self.overruled = True
+                return attention(*args, **kwargs)
             self.reach(
                 *[
                     "torch.backends.cuda.%s(%s)" % (self.function(kind), kind == self.value)
@@ -639,6 +648,8 @@ class SdpaBackend(Toggle):
     def finish(self):
         if self.on and self.enabled(self.value) is False:
             self.override("the program disables these kernels afterwards")
+        elif self.overruled and self.unchanged:
+            self.withdraw("the program itself chooses the kernels with sdpa_kernel")
         elif self.on and self.reached and self.unchanged:
             self.withdraw("PyTorch already chooses these kernels for every call", already=True)
 
