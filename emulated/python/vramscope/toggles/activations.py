@@ -577,10 +577,10 @@ class SdpaBackend(Toggle):
     applies_to = "calls of scaled_dot_product_attention for which PyTorch chooses other kernels"
 
     def install(self):
-        functional = self.torch.nn.functional
         # Whether PyTorch would have chosen the same kernels without the toggle in all calls so far.
         self.unchanged = True
         self.overruled = False  # the program chose the kernels of a call itself
+        functional = self.torch.nn.functional
         self.before = {kind: self.enabled(kind) for kind in self.values}
         if not self.on:
             return

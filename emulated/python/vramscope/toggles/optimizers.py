@@ -249,8 +249,6 @@ class StepInBackward(Toggle):
     reducers = ("DistributedDataParallel", "FullyShardedDataParallel", "DeepSpeedEngine")
 
     def install(self):
-        from torch.optim.optimizer import register_optimizer_step_pre_hook
-
         self.optimizers = []  # weak references
         self.done = weakref.WeakSet()
         self.unsuitable = ""  # why the steps cannot be in backward
@@ -258,6 +256,8 @@ class StepInBackward(Toggle):
         # parameter's id: (how often, the gradient, its version). The gradient is a weak reference.
         self.computed = {}
         self.watched = None  # whether reads of gradients are watched; True only in the first step
+        from torch.optim.optimizer import register_optimizer_step_pre_hook
+
         add = self.torch.optim.Optimizer.add_param_group
 
         @functools.wraps(add)
@@ -513,11 +513,11 @@ class FreeGradients(_Cleared):
     ours = False
 
     def install(self):
-        super().install()
         self.all = weakref.WeakKeyDictionary()  # optimizers that have stepped, in this order
         # those whose gradients the program has not cleared since their last step
         self.stale = weakref.WeakSet()
         self.lives = False  # such gradients exist during a forward pass
+        super().install()
 
     def cleared(self, owner, set_to_none):
         if not set_to_none or self.ours or not self.stale:
