@@ -8,6 +8,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from by_hand import step_in_backward
+
 
 class Block(nn.Module):
     def __init__(self, width):
@@ -114,13 +116,7 @@ def main():
     if hand == "free-gradients":
         optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())
     if hand == "step-in-backward":
-        own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in optimizer.param_groups for p in group["params"]}
-        def step(p):
-            own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
-            own[p][0].step()
-            own[p][0].zero_grad()
-        for p in own:
-            p.register_post_accumulate_grad_hook(step)
+        step_in_backward(optimizer)
     if hand.startswith("sdpa-backend"):
         wanted = hand.split("=")[1]
         torch.backends.cuda.enable_flash_sdp(wanted == "flash")

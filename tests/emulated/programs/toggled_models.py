@@ -7,6 +7,8 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
+from by_hand import step_in_backward
+
 WIDTH = 256
 
 
@@ -44,18 +46,6 @@ class Own(torch.optim.Optimizer):
             for p in group["params"]:
                 if p.grad is not None:
                     p.sub_(p.grad, alpha=group["lr"])
-
-
-def step_in_backward(optimizer):
-    own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in optimizer.param_groups for p in group["params"]}
-
-    def step(p):
-        own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
-        own[p][0].step()
-        own[p][0].zero_grad()
-
-    for p in own:
-        p.register_post_accumulate_grad_hook(step)
 
 
 def by_hand(name, models, optimizers):

@@ -1,6 +1,6 @@
-"""Installs one hook for each place where toggles are applied: calls of models, optimizers,
-arguments of transformers and accelerate. It also stores facts about the program (whether it clips
-gradients, which library trains), on which toggles depend."""
+"""Installs one hook for each place where toggles are applied: calls of models and optimizers, and
+the libraries that train models (libraries.py). It also stores facts about the program (whether it
+clips gradients, which library trains), on which toggles depend."""
 
 import functools
 import inspect
