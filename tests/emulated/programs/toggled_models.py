@@ -7,7 +7,7 @@ from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from by_hand import step_in_backward
+from toggled_changes import step_in_backward
 
 WIDTH = 256
 
