@@ -145,7 +145,7 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
   // A program that failed for a reason other than lack of memory may not have reached its peak.
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
   if (ended != kDone && ended != kNo) return ended;
-  // If a toggle had no effect, the judged run is not the requested one.
+  // If a toggle had no effect or cannot be used, the judged run is not the requested one.
   if (!SayUnapplied(ReportsOf(seen))) return kBadInput;
   return Say(*most, *whole, program::ShortCommand(whole->info.title), options, {{"ranks", ranks}});
 }

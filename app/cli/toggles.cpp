@@ -32,6 +32,7 @@ std::string_view StateOf(const ToggleReport& report) {
     return outcome == ToggleOutcome::kApplied ? i18n::Text("applies")
                                               : i18n::Text("does not apply");
   if (outcome == ToggleOutcome::kNoEffect) return i18n::Text("no effect");
+  if (outcome == ToggleOutcome::kUnusable) return i18n::Text("not usable");
   return outcome == ToggleOutcome::kApplied ? i18n::Text("applied") : i18n::Text("not applied");
 }
 
@@ -183,6 +184,7 @@ Json TogglesJson(const std::vector<ToggleReport>& reports, bool all) {
                     {"already_on", report.already_on},
                     {"why", report.why},
                     {"overridden", report.overridden},
+                    {"unusable", report.unusable},
                     {"applies_to", report.applies_to},
                     {"change", changes},
                     {"proposals", proposals},
@@ -239,9 +241,22 @@ bool SayUnapplied(const std::vector<ToggleReport>& reports) {
     if (!report.on || report.applies()) continue;
     all = all && report.in_force();
     const std::string name = NameOf(report), why = WhyText(report);
-    Note(report.in_force()           ? i18n::Format("--toggle {} is already on: {}", name, why)
-         : report.overridden.empty() ? i18n::Format("--toggle {} was not applied: {}", name, why)
-                                     : i18n::Format("--toggle {} had no effect: {}", name, why));
+    switch (report.outcome()) {
+      case ToggleOutcome::kAlreadyOn:
+        Note(i18n::Format("--toggle {} is already on: {}", name, why));
+        break;
+      case ToggleOutcome::kNoEffect:
+        Note(i18n::Format("--toggle {} had no effect: {}", name, why));
+        break;
+      case ToggleOutcome::kUnusable:
+        Note(
+            i18n::Format("--toggle {} cannot be used in this program: {}. The planned peak "
+                         "includes its effect",
+                         name, why));
+        break;
+      default:
+        Note(i18n::Format("--toggle {} was not applied: {}", name, why));
+    }
   }
   return all;
 }

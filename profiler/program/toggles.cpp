@@ -40,7 +40,9 @@ constexpr std::string_view kReasons[] = {
     TEXT_MARK("the model's own forward uses autocast in {}"),
     TEXT_MARK("the optimizer is already {}"),
     TEXT_MARK("the optimizer is {}"),
+    TEXT_MARK("the program trains model {} of those that transformers creates; use {}={}@{}"),
     TEXT_MARK("the rank is already {}"),
+    TEXT_MARK("transformers creates only {} models without adapters"),
     TEXT_MARK("the program itself converts the weights to {}"),
     TEXT_MARK("the program sets optim=\"{}\" afterwards"),
     TEXT_MARK("the program sets torch_empty_cache_steps={} afterwards"),
@@ -125,6 +127,11 @@ absl::Status Refused(std::string text) {
   return absl::InvalidArgumentError("--toggle " + std::move(text));
 }
 
+bool IsCount(std::string_view text) {
+  const absl::StatusOr<int64_t> number = run::ParseInteger(text);
+  return number.ok() && *number >= 1 && *number <= 1'000'000;
+}
+
 absl::StatusOr<ToggleChoice> Choose(const std::vector<Toggle>& all, std::string_view text) {
   const size_t equals = text.find('=');
   const std::string name(text.substr(0, equals));
@@ -154,10 +161,13 @@ absl::StatusOr<ToggleChoice> Choose(const std::vector<Toggle>& all, std::string_
       const absl::StatusOr<double> number = run::ParseNumber(value);
       if (!number.ok() || *number <= 0 || *number >= 1)
         return Refused(i18n::Format("{}: expected a number between 0 and 1", text));
-    } else {
-      const absl::StatusOr<int64_t> number = run::ParseInteger(value);
-      if (!number.ok() || *number < 1 || *number > 1'000'000)
-        return Refused(i18n::Format("{}: expected a whole number from 1 to 1,000,000", text));
+    } else if (const size_t at = value.find('@');
+               at != std::string::npos && toggle->value_kind == "RANK[@MODEL]") {
+      if (!IsCount(value.substr(0, at)) || !IsCount(value.substr(at + 1)))
+        return Refused(
+            i18n::Format("{}: expected a rank, or a rank and the number of a model: 8@2", text));
+    } else if (!IsCount(value)) {
+      return Refused(i18n::Format("{}: expected a whole number from 1 to 1,000,000", text));
     }
   }
   choice.value = value;
@@ -172,6 +182,7 @@ uint64_t CountAt(const json& object, const char* key) {
 }  // namespace
 
 ToggleOutcome ToggleReport::outcome() const {
+  if (!unusable.empty()) return ToggleOutcome::kUnusable;
   if (!overridden.empty()) return ToggleOutcome::kNoEffect;
   if (reached > 0) return ToggleOutcome::kApplied;
   return already_on ? ToggleOutcome::kAlreadyOn : ToggleOutcome::kNotApplied;
@@ -266,7 +277,9 @@ std::string ReasonText(std::string_view english) {
 }
 
 std::string ReasonText(const ToggleReport& report) {
-  return ReasonText(std::string_view(report.overridden.empty() ? report.why : report.overridden));
+  return ReasonText(std::string_view(!report.unusable.empty()     ? report.unusable
+                                     : !report.overridden.empty() ? report.overridden
+                                                                  : report.why));
 }
 
 std::string WhyText(const ToggleReport& report) {
@@ -326,6 +339,7 @@ std::vector<ToggleReport> ParseToggleReports(std::string_view text) {
                         .already_on = IsSet(one, "already_on"),
                         .why = TextAt(one, "why"),
                         .overridden = TextAt(one, "overridden"),
+                        .unusable = TextAt(one, "unusable"),
                         .proposals = TextsAt(one, "proposals", kMostProposals),
                         .shares = {},
                         .changes = {},

@@ -28,7 +28,7 @@ struct Toggle {
   std::string applies_to;  // which programs it applies to: what follows the words "applies to"
   std::string changes;     // effect on training: "nothing", "rounding", "training"
   std::vector<std::string> values;  // allowed values; empty: see value_kind
-  std::string value_kind;           // "N", "RANK"; "": one of `values`, or no value
+  std::string value_kind;           // "N", "RANK[@MODEL]"; "": one of `values`, or no value
   std::string default_value;        // "": none
   bool needs_value = false;         // there is no default
   bool slow = false;                // slow to run: a search tries it last
@@ -65,6 +65,7 @@ enum class ToggleOutcome : uint8_t {
   kApplied,    // the program's calls were changed, or would be if the toggle were on
   kAlreadyOn,  // the program has this setting by itself
   kNoEffect,   // the program undid the change later
+  kUnusable,   // the plan includes it, but with it the program would not train as intended
   kNotApplied  // there was nothing to change
 };
 
@@ -78,6 +79,7 @@ struct ToggleReport {
   // In English, as in JSON; see ReasonText().
   std::string why;                     // why it applied nowhere
   std::string overridden;              // why it was applied without effect
+  std::string unusable;                // why the program cannot use it
   std::vector<std::string> proposals;  // values that are worth a plan; "": no value
   // The part of Toggle::reduces that each proposal saves. Empty if each proposal saves all of it.
   std::vector<double> shares;
@@ -89,7 +91,8 @@ struct ToggleReport {
   bool in_force() const { return applies() || outcome() == ToggleOutcome::kAlreadyOn; }
 };
 
-// Returns, translated, why the toggle applied nowhere or had no effect, or "" if it applies.
+// Returns, translated, why the toggle applied nowhere, had no effect or cannot be used, or "" if it
+// applies.
 std::string ReasonText(const ToggleReport& report);
 // Returns ReasonText() and, if there was nothing to change, what the toggle applies to.
 std::string WhyText(const ToggleReport& report);

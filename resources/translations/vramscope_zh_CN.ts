@@ -18017,10 +18017,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>程序创建的优化器中，没有哪个的类定义了 step()。因此，反向传播之后梯度被清零或权重被更改时，一步即结束</translation>
     </message>
     <message>
-        <source>the program trains a model other than the one with the adapters</source>
-        <translation>程序训练的不是带有适配器的那个模型</translation>
-    </message>
-    <message>
         <source>the replay leaves out {} of the file: the kind of entry is unknown, or no block matches the entry</source>
         <translation>重放略去文件中的 {}：条目的种类未知，或没有与条目匹配的块</translation>
     </message>
@@ -18529,6 +18525,26 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>the program itself chooses the kernels with sdpa_kernel</source>
         <translation>程序自己用 sdpa_kernel 选择内核</translation>
+    </message>
+    <message>
+        <source>--toggle {} cannot be used in this program: {}. The planned peak includes its effect</source>
+        <translation>--toggle {} 不能用于此程序：{}。规划的峰值包含其效果</translation>
+    </message>
+    <message>
+        <source>not usable</source>
+        <translation>不可用</translation>
+    </message>
+    <message>
+        <source>the program trains model {} of those that transformers creates; use {}={}@{}</source>
+        <translation>程序训练的是 transformers 创建的第 {} 个模型；请使用 {}={}@{}</translation>
+    </message>
+    <message>
+        <source>transformers creates only {} models without adapters</source>
+        <translation>transformers 只创建了 {} 个没有适配器的模型</translation>
+    </message>
+    <message>
+        <source>{}: expected a rank, or a rank and the number of a model: 8@2</source>
+        <translation>{}：应为一个秩，或秩与模型序号：8@2</translation>
     </message>
 </context>
 <context>

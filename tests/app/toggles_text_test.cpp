@@ -45,6 +45,12 @@ ToggleReport Undone() {
   return report;
 }
 
+ToggleReport Unusable() {
+  ToggleReport report = Applied(1, 1);
+  report.unusable = "gradients are clipped in train.py:3";
+  return report;
+}
+
 // Joins the lines into which paragraphs are broken on a terminal.
 std::string OneLine(const std::string& text) {
   std::istringstream words(text);
@@ -61,6 +67,7 @@ TEST(TogglesText, SaysWhatAToggleDid) {
   EXPECT_EQ(OutcomeText(NotApplied()),
             "not applied: the model is not from transformers (applies to: models of transformers)");
   EXPECT_EQ(OutcomeText(Undone()), "no effect: the program sets bf16=False afterwards");
+  EXPECT_EQ(OutcomeText(Unusable()), "not usable: gradients are clipped in train.py:3");
 }
 
 TEST(TogglesText, ComparesPeaks) {
@@ -120,20 +127,22 @@ TEST(TogglesText, ListsReasonsInTwoTables) {
 TEST(TogglesText, WritesOutcomesAsJson) {
   ToggleReport off = AlreadyOn();
   off.on = false;
-  const Json json = TogglesJson({Applied(4, 2), AlreadyOn(), NotApplied(), Undone(), off}, true);
+  const Json json =
+      TogglesJson({Applied(4, 2), AlreadyOn(), NotApplied(), Undone(), off, Unusable()}, true);
   std::vector<std::string> states;
   for (const Json& one : json) states.push_back(one["state"].get<std::string>());
   EXPECT_EQ(states, (std::vector<std::string>{"applied", "already on", "not applied", "no effect",
-                                              "already on"}));
+                                              "already on", "not usable"}));
   EXPECT_EQ(json[0]["places"], 2);
   EXPECT_EQ(json[2]["applies_to"], "models of transformers");
   // `fit` reads the JSON of `plan`.
   const auto again = program::ParseToggleReports(json.dump());
-  ASSERT_EQ(again.size(), 5u);
+  ASSERT_EQ(again.size(), 6u);
   EXPECT_EQ(again[0].places, 2u);
   EXPECT_TRUE(again[1].in_force());
   EXPECT_EQ(again[2].applies_to, "models of transformers");
   EXPECT_EQ(again[3].outcome(), program::ToggleOutcome::kNoEffect);
+  EXPECT_EQ(again[5].outcome(), program::ToggleOutcome::kUnusable);
 }
 
 }  // namespace

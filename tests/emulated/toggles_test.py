@@ -141,7 +141,8 @@ class Toggles(Program):
         )
         (report,) = toggled["toggles"]
         self.assertEqual(
-            (report["state"], report["why"], report["overridden"]), ("applied", "", "")
+            [report[key] for key in ("state", "why", "overridden", "unusable")],
+            ["applied", "", "", ""],
         )
         self.assertTrue(report["change"])
         requests = self.json(
@@ -168,7 +169,7 @@ class Toggles(Program):
         (report,) = answer["toggles"]
         self.assertEqual(report["state"], state)
         self.assertIn("--toggle %s" % toggle.split("=")[0], self.stderr)
-        return report["why"] + report["overridden"]
+        return report["why"] + report["overridden"] + report["unusable"]
 
     def already_on(self, program, toggles, *arguments, **environment):
         """Checks that the toggles are reported as already on. Returns the plan with the toggles."""
@@ -319,7 +320,7 @@ class PlainLoop(Toggles):
 
     def test_what_the_program_does_undoes_it(self):
         self.assertIn(
-            "clipped", self.not_applied(PLAIN, "step-in-backward", "--clip", state="no effect")
+            "clipped", self.not_applied(PLAIN, "step-in-backward", "--clip", state="not usable")
         )
 
     def test_kernels_that_the_program_chooses(self):
@@ -331,13 +332,13 @@ class PlainLoop(Toggles):
 
     def test_steps_in_backward_need_one_backward_pass_and_unchanged_gradients(self):
         for case, state, why in (
-            ("two-losses", "no effect", "keeps the graph"),
-            ("accumulate", "no effect", "accumulates gradients"),
-            ("clip-by-hand", "no effect", "reads or changes gradients"),
-            ("clip-with-norm", "no effect", "clipped"),
+            ("two-losses", "not usable", "keeps the graph"),
+            ("accumulate", "not usable", "accumulates gradients"),
+            ("clip-by-hand", "not usable", "reads or changes gradients"),
+            ("clip-with-norm", "not usable", "clipped"),
             ("closure", "not applied", "function that computes the loss"),
             ("own-optimizer", "not applied", "required arguments"),
-            ("adversarial", "no effect", "accumulates gradients"),
+            ("adversarial", "not usable", "accumulates gradients"),
             ("distributed", "not applied", "several GPUs"),
         ):
             with self.subTest(case):
@@ -361,7 +362,7 @@ class PlainLoop(Toggles):
 
     def test_gradients_through_a_model_in_evaluation_mode(self):
         for case, state, why in (
-            ("frozen-norm", "no effect", "the input of a model that is trained"),
+            ("frozen-norm", "not usable", "the input of a model that is trained"),
             ("perceptual", "not applied", "computes gradients through a model in evaluation mode"),
         ):
             with self.subTest(case):
@@ -382,6 +383,18 @@ class PlainLoop(Toggles):
                 answer = self.plan(MODELS, "--case", case, options=("--all-toggles",))
                 (row,) = [row for row in answer["toggles"] if row["name"] == "free-gradients"]
                 self.assertEqual((row["state"], row["change"]), ("applies", report["change"]))
+
+    def test_gradients_that_the_program_sets_to_none(self):
+        answer = self.plan(MODELS, "--case", "set-to-none", options=("--all-toggles",))
+        (row,) = [row for row in answer["toggles"] if row["name"] == "free-gradients"]
+        self.assertEqual(row["state"], "already on")
+        self.already_on(MODELS, ("free-gradients",), "--case", "set-to-none")
+
+    def test_names_of_models_in_a_dictionary(self):
+        report = self.same(MODELS, "checkpointing", "--case", "dictionary")
+        self.assertEqual(
+            report["change"][0]["text"].partition(":")[0], 'for block in nets["main"].blocks'
+        )
 
     def test_checkpointing_of_several_models(self):
         report = self.same(MODELS, "checkpointing", "--case", "encoder-decoder")
@@ -427,7 +440,7 @@ class PlainLoop(Toggles):
             row["name"]: row
             for row in json.loads(self.run_vramscope("toggles", "--json"))["toggles"]
         }
-        self.assertEqual(rows["lora"]["value_kind"], "RANK")
+        self.assertEqual(rows["lora"]["value_kind"], "RANK[@MODEL]")
         mine = {
             row["name"]: row
             for row in json.loads(self.run_vramscope("toggles", "--json", *command(PLAIN)))[
@@ -1168,6 +1181,17 @@ class TransformersTrainer(Toggles):
                 peaks[toggle] = self.json("info", self.path("toggled.trace"))["peak"]["allocated"]
         self.assertLess(peaks["lora-attention=4"], peaks["lora=4"])
         self.assertLess(peaks["lora=4"], peaks["dora=4"])
+
+    @unittest.skipUnless(TORCH and has("peft"), "no peft")
+    def test_adapters_of_a_student(self):
+        """The first model is the teacher, so the adapters belong to the second one."""
+        self.assertEqual(self.row("lora", TRAINER, "--teacher")["proposals"], ["8@2"])
+        self.same(TRAINER, "lora=4@2", "--teacher")
+        for toggle, state, why in (
+            ("lora=4", "not usable", "use lora=4@2"),
+            ("lora=4@3", "not applied", "creates only 2 models"),
+        ):
+            self.assertIn(why, self.not_applied(TRAINER, toggle, "--teacher", state=state))
 
     @unittest.skipUnless(TORCH and has("peft"), "no peft")
     def test_adapters_of_the_program(self):

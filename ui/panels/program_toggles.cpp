@@ -270,7 +270,7 @@ void ProgramToggles::SetSavings(Known& of, const QJsonObject& result) {
   of.do_not_apply =
       program::ParseToggleReports(toggles.toJson(QJsonDocument::Compact).toStdString());
   std::erase_if(of.do_not_apply, [](const program::ToggleReport& report) {
-    return report.why.empty() && report.overridden.empty();
+    return report.why.empty() && report.overridden.empty() && report.unusable.empty();
   });
 }
 

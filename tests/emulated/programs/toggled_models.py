@@ -104,11 +104,25 @@ def one_model(case, hand):
             gradients = [p.grad for p in model.parameters() if p.grad is not None]
             torch.nn.utils.clip_grads_with_norm_(model.parameters(), 1.0, torch.nn.utils.get_total_norm(gradients))
         scaler.step(optimizer)
+        if case == "set-to-none":
+            for p in model.parameters():
+                p.grad = None
         if case == "evaluate":
             model.eval()
             with torch.no_grad():
                 model(batch(8192))
             model.train()
+
+
+def in_a_dictionary(hand):
+    nets = {"main": Model().cuda()}
+    optimizer = torch.optim.AdamW(nets["main"].parameters())
+    by_hand(hand, nets.values(), [optimizer])
+    for _ in range(3):
+        x = batch()
+        F.mse_loss(nets["main"](x), x).backward()
+        optimizer.step()
+        optimizer.zero_grad()
 
 
 def encoder_and_decoder(hand):
@@ -191,6 +205,8 @@ def main():
     case, hand = arguments.case, arguments.hand
     if case == "encoder-decoder":
         encoder_and_decoder(hand)
+    elif case == "dictionary":
+        in_a_dictionary(hand)
     elif case == "adversarial":
         adversarial(hand)
     elif case in ("frozen-norm", "perceptual"):

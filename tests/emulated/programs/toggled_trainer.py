@@ -75,7 +75,7 @@ ARGUMENTS = {
     "eval-accumulation": {"eval_accumulation_steps": 1},
 }
 
-ADAPTERS = {"lora=4": {"target_modules": "all-linear"}, "lora-attention=4": {}, "dora=4": {"target_modules": "all-linear", "use_dora": True}}
+ADAPTERS = {"lora=4": {"target_modules": "all-linear"}, "lora=4@2": {"target_modules": "all-linear"}, "lora-attention=4": {}, "dora=4": {"target_modules": "all-linear", "use_dora": True}}
 
 
 def optimizer_by_hand(hands):
@@ -103,6 +103,7 @@ def main():
     parser.add_argument("--eager", action="store_true", help="a configuration that asks for eager attention")
     parser.add_argument("--own-optimizer", choices=("passed", "created"), help="an optimizer that the program creates")
     parser.add_argument("--plain", action="store_true", help="train a model that is not from transformers")
+    parser.add_argument("--teacher", action="store_true", help="first create a larger model, which is not trained")
     parser.add_argument("--second", action="store_true", help="then train a model in bfloat16 with another Trainer")
     options = parser.parse_args()
     if options.rank:
@@ -112,6 +113,9 @@ def main():
     hands = options.hand.split(",")
     asked = {"attn_implementation": "eager"} if options.eager else {}
     config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4, **asked)
+    if options.teacher:
+        teacher = AutoModelForCausalLM.from_config(LlamaConfig(**{**config.to_dict(), "num_hidden_layers": 6}))
+        print(teacher.eval().requires_grad_(False).num_parameters())
     loads = {}
     if "weights" in hands:
         loads["dtype"] = torch.bfloat16

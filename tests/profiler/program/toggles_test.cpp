@@ -13,7 +13,7 @@ std::vector<Toggle> SampleToggles() {
     {"name": "bf16", "changes": "rounding", "values": [], "needs_value": false, "excludes": ["weights"],
      "applies_to": "models with 32-bit weights", "reduces": {"Activation": 0.5, "cached": 2, "Gradient": "x"}, "reduces_in": "eval"},
     {"name": "weights", "values": ["bf16", "fp16"], "default": "bf16", "excludes": []},
-    {"name": "lora", "values": "RANK", "default": "8", "excludes": []},
+    {"name": "lora", "values": "RANK[@MODEL]", "default": "8", "excludes": []},
     {"name": "gc-threshold", "values": "FRACTION", "default": "0.8"},
     {"name": "optimizer", "values": ["sgd", "adafactor"], "needs_value": true, "slow": true},
     17, {"label": "no name"}]})");
@@ -27,7 +27,7 @@ std::string ChoiceError(const std::vector<std::string>& texts) {
 TEST(Toggles, ReadsDeclarations) {
   const std::vector<Toggle> all = SampleToggles();
   ASSERT_EQ(all.size(), 5u);
-  EXPECT_EQ(FindToggle(all, "lora")->value_kind, "RANK");
+  EXPECT_EQ(FindToggle(all, "lora")->value_kind, "RANK[@MODEL]");
   EXPECT_TRUE(FindToggle(all, "optimizer")->needs_value);
   EXPECT_TRUE(FindToggle(all, "optimizer")->slow);
   EXPECT_FALSE(FindToggle(all, "bf16")->takes_value());
@@ -47,6 +47,9 @@ TEST(Toggles, ChoosesByNameAndValue) {
   EXPECT_EQ(ToggleVariable(*chosen),
             R"([["bf16",null],["lora","16"],["optimizer","sgd"],["gc-threshold","0.5"]])");
   EXPECT_EQ(TextOf((*chosen)[1]), "lora=16");
+  const auto second = ChooseToggles(SampleToggles(), {"lora=16@2"});
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_EQ(second->front().value, "16@2");
   EXPECT_EQ(ToggleVariable({}), "[]");
 }
 
@@ -74,6 +77,8 @@ TEST(Toggles, RejectsInvalidChoices) {
   EXPECT_NE(ChoiceError({"optimizer"}).find("optimizer=sgd|adafactor"), std::string::npos);
   EXPECT_NE(ChoiceError({"optimizer=lion"}).find("one of sgd, adafactor"), std::string::npos);
   EXPECT_NE(ChoiceError({"lora=0"}).find("whole number"), std::string::npos);
+  for (const char* text : {"lora=8@", "lora=@2", "lora=8@0", "lora=8@2@3", "lora=8@-1"})
+    EXPECT_NE(ChoiceError({text}).find("number of a model"), std::string::npos) << text;
   EXPECT_NE(ChoiceError({"lora=8.5"}).find("whole number"), std::string::npos);
   EXPECT_NE(ChoiceError({"gc-threshold=1.5"}).find("between 0 and 1"), std::string::npos);
   EXPECT_NE(ChoiceError({"lora", "lora=4"}).find("twice"), std::string::npos);
@@ -132,13 +137,15 @@ TEST(Toggles, TellsOutcomes) {
     {"name": "bf16", "on": true, "reached": 0, "already_on": true, "why": "under autocast"},
     {"name": "bf16", "on": true, "reached": 1, "overridden": "undone"},
     {"name": "bf16", "on": true, "reached": 0, "why": "no model"},
+    {"name": "bf16", "on": true, "reached": 1, "unusable": "two losses"},
     {"name": "bf16", "on": true, "reached": 1, "already_on": true},
     {"name": "bf16", "on": true, "reached": -1, "places": "x", "already_on": 1}])");
-  ASSERT_EQ(reports.size(), 6u);
+  ASSERT_EQ(reports.size(), 7u);
   const std::vector<std::pair<ToggleOutcome, bool>> expected = {
-      {ToggleOutcome::kApplied, true},   {ToggleOutcome::kAlreadyOn, true},
-      {ToggleOutcome::kNoEffect, false}, {ToggleOutcome::kNotApplied, false},
-      {ToggleOutcome::kApplied, true},   {ToggleOutcome::kNotApplied, false}};
+      {ToggleOutcome::kApplied, true},    {ToggleOutcome::kAlreadyOn, true},
+      {ToggleOutcome::kNoEffect, false},  {ToggleOutcome::kNotApplied, false},
+      {ToggleOutcome::kUnusable, false},  {ToggleOutcome::kApplied, true},
+      {ToggleOutcome::kNotApplied, false}};
   for (size_t i = 0; i < reports.size(); ++i) {
     EXPECT_EQ(reports[i].outcome(), expected[i].first) << i;
     EXPECT_EQ(reports[i].in_force(), expected[i].second) << i;
@@ -146,7 +153,8 @@ TEST(Toggles, TellsOutcomes) {
   }
   EXPECT_EQ(reports[0].places, 2u);
   EXPECT_EQ(reports[0].applies_to, "models");
-  EXPECT_EQ(reports[5].places, 0u);
+  EXPECT_EQ(reports[6].places, 0u);
+  EXPECT_EQ(ReasonText(reports[4]), "two losses");
 }
 
 TEST(Toggles, LimitsReportsOfAProcess) {

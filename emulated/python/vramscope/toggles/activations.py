@@ -505,7 +505,7 @@ class EvalNoGrad(Toggle):
         if self.trained:
             self.withdraw("the program trains in evaluation mode")
         elif self.needed and self.on and self.reached:
-            self.override(self.needed)
+            self.reject(self.needed)
         elif self.needed:
             self.withdraw(self.needed)
 

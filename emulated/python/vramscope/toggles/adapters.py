@@ -25,7 +25,8 @@ class Lora(Toggle):
         "Only two small matrices per linear layer are trained and have gradients and "
         "optimizer state"
     )
-    values, default, tries, excludes = "RANK", "8", ("8",), ("lora-attention", "dora")
+    # MODEL counts the models that transformers creates. Without it, the first one gets adapters.
+    values, default, tries, excludes = "RANK[@MODEL]", "8", ("8",), ("lora-attention", "dora")
     reduces = {"Gradient": 1, "Optimizer state": 1}
     applies_to = (
         "models created by transformers' from_pretrained or from_config, or passed to its Trainer"
@@ -34,13 +35,17 @@ class Lora(Toggle):
     options = {"target_modules": "all-linear"}
 
     def install(self):
-        self.models = 0
-        self.made = weakref.WeakSet()
-        # For all calls of a model in training: whether the model contains one in `made` (a set of
-        # True and False).
+        rank, _, number = self.value.partition("@")
+        self.rank, self.number = int(rank), int(number or 1)
+        self.models = 0  # how many could have had adapters
+        self.numbers = weakref.WeakKeyDictionary()  # {model: its number}
+        self.found_at = {}  # what was found for each model, if the toggle is off: {number: found()}
+        # the numbers of the models that the program trains; None: a model without a number
         self.trained = set()
 
     def model_made(self, model, where):
+        if model in self.numbers:
+            return model
         if getattr(model, "peft_config", None) is not None:
             (self.already if self.is_same(model) else self.refuse)(
                 "the program already uses adapters"
@@ -49,29 +54,37 @@ class Lora(Toggle):
             self.refuse("the model is not from transformers")
         elif importlib.util.find_spec("peft") is None:
             self.refuse("the package peft is not installed")
-        elif not self.models:
+        else:
             self.models += 1
-            task = next((task for name, task in TASKS if type(model).__name__.endswith(name)), None)
-            options = {
-                "r": int(self.value),
-                **self.options,
-                **({"task_type": task} if task else {}),
-            }
-            words = ", ".join("%s=%r" % pair for pair in options.items()).replace("'", '"')
-            why, trainer = self.unsuitable(model), self.session.loading_class()
-            if why:
-                self.refuse(why)
-            elif self.reach(
-                "%s(..., peft_config=peft.LoraConfig(%s))  # import peft" % (trainer, words)
-                if trainer
-                else "model = peft.get_peft_model(model, peft.LoraConfig(%s))  # import peft"
-                % words
-            ):
-                from peft import LoraConfig, get_peft_model
+            if not self.on:
+                before = self.found()
+                self.withdraw("")
+                self.adapt(model)
+                self.found_at[self.models] = self.found()
+                if self.models != self.number:
+                    self.restore(before)
+            elif self.models == self.number:
+                model = self.adapt(model)
+            self.numbers[model] = self.models
+        return model
 
-                with self.session.own_adapters():
-                    model = get_peft_model(model, LoraConfig(**options))
-            self.made.add(model)
+    def adapt(self, model):
+        """Returns the model with adapters if the toggle is on."""
+        task = next((task for name, task in TASKS if type(model).__name__.endswith(name)), None)
+        options = {"r": self.rank, **self.options, **({"task_type": task} if task else {})}
+        words = ", ".join("%s=%r" % pair for pair in options.items()).replace("'", '"')
+        why, trainer = self.unsuitable(model), self.session.loading_class()
+        if why:
+            self.refuse(why)
+        elif self.reach(
+            "%s(..., peft_config=peft.LoraConfig(%s))  # import peft" % (trainer, words)
+            if trainer
+            else "model = peft.get_peft_model(model, peft.LoraConfig(%s))  # import peft" % words
+        ):
+            from peft import LoraConfig, get_peft_model
+
+            with self.session.own_adapters():
+                model = get_peft_model(model, LoraConfig(**options))
         return model
 
     def is_same(self, model):
@@ -87,27 +100,47 @@ class Lora(Toggle):
         if not unwrapped(module).training or not self.torch.is_grad_enabled():
             return
         parts = list(module.modules())
-        self.trained.add(any(part in self.made for part in parts))
+        numbers = {self.numbers[part] for part in parts if part in self.numbers}
+        self.trained |= numbers or {None}
         owns = next(
             (
                 part
                 for part in parts
-                if getattr(part, "peft_config", None) is not None and part not in self.made
+                if getattr(part, "peft_config", None) is not None and part not in self.numbers
             ),
             None,
         )
         if owns is not None and not self.on:
             self.withdraw("the program already uses adapters", already=self.is_same(owns))
+            self.found_at = {}
         elif owns is not None and hasattr(owns, "get_base_model"):
             self.override("the program already uses adapters")
 
     def finish(self):
-        if self.reached and self.trained == {False}:
-            self.override("the program trains a model other than the one with the adapters")
-            if not self.on:
-                self.withdraw(
-                    "the program trains a model other than the one that transformers created"
-                )
+        others = self.trained - {None}
+        if not self.on:
+            if self.trained and self.number not in others and self.found_at:
+                self.choose(others)
+        elif not self.reached and 0 < self.models < self.number:
+            self.refuse("transformers creates only %d models without adapters" % self.models)
+        elif self.reached and others and self.number not in others:
+            number = min(others)
+            self.reject(
+                "the program trains model %d of those that transformers creates; use %s=%d@%d"
+                % (number, self.name, self.rank, number)
+            )
+        elif self.reached and self.trained == {None}:
+            self.reject("the program trains a model other than the one with the adapters")
+
+    def choose(self, numbers):
+        if numbers:
+            self.number = min(numbers)
+            self.restore(self.found_at[self.number])
+        else:
+            self.withdraw("the program trains a model other than the one that transformers created")
+
+    def proposals(self):
+        return [value + ("@%d" % self.number if self.number > 1 else "") for value in self.tries]
 
     def absent(self):
         return (

@@ -54,6 +54,7 @@ class Toggle:
         self.why = ""  # why it applies nowhere
         self.already_on = False  # it applies nowhere because the program has this setting itself
         self.overridden = ""  # why it had no effect although it was applied
+        self.unusable = ""  # why the program cannot use it although it was applied
         # changes to make by hand: {(text, place or ""): place in the program}
         self.lines = {}
 
@@ -138,6 +139,12 @@ class Toggle:
         if self.on and not self.overridden:
             self.overridden = why
 
+    def reject(self, why):
+        """Call if the toggle was applied, but with it the program would not train, or would train
+        something else. The plan includes the change."""
+        if self.on and not self.unusable:
+            self.unusable = why
+
     def proposals(self):
         """Returns the values with which `fit` should plan this program."""
         return list(self.tries) if self.values else [None]
@@ -152,7 +159,7 @@ class Toggle:
 
     def report(self):
         undone = self.overridden
-        proposals = [] if not self.reached or undone else self.proposals()
+        proposals = [] if not self.reached or undone or self.unusable else self.proposals()
         if not self.reached and not self.why:
             self.why = self.absent()
         return {
@@ -164,6 +171,7 @@ class Toggle:
             "already_on": self.already_on and not self.reached,
             "why": "" if self.reached else self.why,
             "overridden": undone,
+            "unusable": self.unusable,
             "applies_to": self.applies_to,
             "proposals": proposals,
             "shares": [self.share(value) for value in proposals],

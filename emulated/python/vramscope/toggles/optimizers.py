@@ -445,7 +445,7 @@ class StepInBackward(Toggle):
             if not self.on or not self.reached:
                 self.withdraw(why)
             else:
-                self.override(why)
+                self.reject(why)
 
     def absent(self):
         return "no optimizer of torch.optim takes a step"
@@ -517,6 +517,8 @@ class FreeGradients(_Cleared):
         # those whose gradients the program has not cleared since their last step
         self.stale = weakref.WeakSet()
         self.lives = False  # such gradients exist during a forward pass
+        self.watched = False
+        self.removed = set()  # ids of parameters whose gradients the program itself sets to None
         super().install()
 
     def cleared(self, owner, set_to_none):
@@ -540,18 +542,42 @@ class FreeGradients(_Cleared):
                 optimizer.zero_grad()
             finally:
                 self.ours = False
+            if not self.session.steps:
+                self.watch()
+
+    def watch(self):
+        """If the toggle is on, the gradients are gone before the program itself clears them, so
+        this watches whether it does that without zero_grad()."""
+        kind, grad = self.torch.nn.Parameter, self.torch.Tensor.grad
+
+        def write(parameter, value):
+            if value is None and not self.ours:
+                self.removed.add(id(parameter))
+            grad.__set__(parameter, value)
+
+        if "grad" not in kind.__dict__:
+            kind.grad = property(grad.__get__, write, grad.__delete__)
+            self.watched = True
+
+    def unwatch(self):
+        if self.watched:
+            del self.torch.nn.Parameter.grad
+            self.watched = False
+
+    def keeps(self, parameter):
+        """Returns whether the program keeps the gradient, or would keep it without the toggle."""
+        return id(parameter) not in self.removed if self.on else parameter.grad is not None
 
     def before_call(self, module):
+        self.unwatch()
         if self.session.library == "Trainer":
             self.refuse("%s clears the gradients itself" % self.session.library)
             return
         trains = unwrapped(module).training and self.torch.is_grad_enabled()
+        stale = [one for one in list(self.stale) if any(map(self.keeps, _parameters(one)))]
         if self.on or not trains or self.session.forwards == 1:
-            self.lives = self.lives or any(
-                self.on or any(p.grad is not None for p in _parameters(optimizer))
-                for optimizer in list(self.stale)
-            )
-        if trains and self.session.steps and not self.stale:
+            self.lives = self.lives or bool(stale)
+        if trains and self.session.steps and not stale:
             self.already("the program already clears the gradients before its next forward pass")
         if self.lives:
             for optimizer in list(self.all):

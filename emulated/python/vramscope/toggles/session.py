@@ -30,6 +30,7 @@ OPTIMIZERS = (
     "Adafactor",
     "LBFGS",
 )
+MOST_ITEMS = 64  # of a list or dictionary in which modules are looked for
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -73,7 +74,7 @@ def _variables(frame):
 
 def _modules(torch, frame):
     """Returns [(name, weak reference)] of the modules that have a name in a line of the program:
-    variables, and attributes of variables."""
+    variables, their attributes, and items of lists and dictionaries."""
     module, found, attributes = torch.nn.Module, [], []
     for name, value in _variables(frame).items():
         # The type, because isinstance() would run code of proxy objects.
@@ -81,6 +82,14 @@ def _modules(torch, frame):
         is_module = issubclass(kind, module)
         if is_module:
             found.append((name, weakref.ref(value)))
+        if kind in (dict, list, tuple) and len(value) <= MOST_ITEMS:
+            items = value.items() if kind is dict else enumerate(value)
+            attributes += [
+                ("%s[%s]" % (name, literal(key)), weakref.ref(content))
+                for key, content in list(items)
+                if issubclass(type(content), module) and type(key) in (str, int)
+            ]
+            continue
         if issubclass(kind, (type, type(sys))) or kind.__getattribute__ not in (
             object.__getattribute__,
             module.__getattribute__,
