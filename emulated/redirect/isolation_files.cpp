@@ -238,8 +238,12 @@ long OpenAt(int folder, const char* path, int flags, mode_t mode) {
     return error < 0 ? error : kernel::Open(place.spot.upper(), flags, mode);
   }
   if (exclusive) return -EEXIST;
-  if (changes && place.upper == Kind::kNone && S_ISREG(place.status.st_mode)) {
-    error = kernel::Access(place.spot.lower(), access == O_RDWR ? R_OK | W_OK : W_OK);
+  // Both reading and writing change a named pipe.
+  const bool pipe = S_ISFIFO(place.status.st_mode) && (flags & O_PATH) == 0;
+  if (((changes && S_ISREG(place.status.st_mode)) || pipe) && place.upper == Kind::kNone) {
+    error = kernel::Access(place.spot.lower(), access == O_RDONLY ? R_OK
+                                               : access == O_RDWR ? R_OK | W_OK
+                                                                  : W_OK);
     if (error == 0) error = CopyUp(place, (flags & O_TRUNC) == 0);
     if (error < 0) return error;
   }

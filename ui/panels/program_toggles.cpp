@@ -391,7 +391,8 @@ void ProgramToggles::Fill(const Line& line, const Entry& entry) {
                                                 : ToQString(i18n::Text(entry.explains)));
   line.saving->setText(entry.saves ? Text(FormatSaving(-static_cast<int64_t>(*entry.saves)))
                                    : QString());
-  const bool counts = entry.saves && entry.effect && entry.state == State::kPlanned;
+  const bool counts =
+      entry.saves && entry.effect && *entry.saves != 0 && entry.state == State::kPlanned;
   SetTone(line.saving, !counts ? "faint" : *entry.saves > 0 ? "good" : "bad");
   line.factor->setText(entry.factor ? Text(FormatFactor(*entry.factor)) : QString());
   line.explanation->setWrappedText(Explanation(entry));

@@ -114,6 +114,7 @@ def fill(folder):
         file.truncate(32 << 20)
         file.seek(16 << 20)
         file.write(b"data")
+    os.mkfifo(os.path.join(project, "old_pipe"))
     os.makedirs(os.path.join(project, "empty"))
     os.makedirs(os.path.join(project, "also_empty"))
     write(os.path.join(project, "config.json"), "{}")

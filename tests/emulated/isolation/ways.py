@@ -886,11 +886,12 @@ def calls_of_the_kernel():
 @way
 def pipes_and_sockets():
     os.mkfifo("pipe")
-    assert stat.S_ISFIFO(os.stat("pipe").st_mode)
-    writer = threading.Thread(target=write, args=("pipe", "through the pipe"))
-    writer.start()
-    assert read("pipe") == "through the pipe"
-    writer.join()
+    for pipe in ("pipe", "old_pipe"):
+        assert stat.S_ISFIFO(os.stat(pipe).st_mode)
+        writer = threading.Thread(target=write, args=(pipe, "through the pipe"))
+        writer.start()
+        assert read(pipe) == "through the pipe"
+        writer.join()
     with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
         server.bind("socket")
         server.listen()

@@ -36,7 +36,7 @@ constexpr const char* kSavings = R"J({"start": {"needed": 4294967296, "step_ms":
    "saves": 1073741824, "same_peak": false, "step_ms": 6, "error": null, "outcome": [{"name": "bf16",
    "change": [{"text": "with torch.autocast('cuda'):", "where": "/home/me/train.py:20"}]}]},
   {"toggle": "weights=bf16", "label": "weights", "changes": "training", "excludes": [],
-   "saves": 0, "same_peak": true, "step_ms": 10, "error": null, "outcome": []},
+   "saves": 0, "same_peak": false, "step_ms": 10, "error": null, "outcome": []},
   {"toggle": "offload", "label": "offload", "changes": "nothing", "excludes": [],
    "error": "an allocation fails", "outcome": []}],
   "toggles": [{"name": "lora", "state": "does not apply", "why": "no from_pretrained", "overridden": ""},
@@ -119,6 +119,11 @@ TEST_F(ProgramStudies, FindsTechniquesThatApplyAndWhatTheySave) {
   EXPECT_THAT(Toggle("bf16")["saving"].toString().toStdString(), HasSubstr("GiB"));
   EXPECT_THAT(Toggle("bf16")["time"].toString().toStdString(), HasSubstr("0.6"));
   EXPECT_EQ(Toggle("bf16")["lines"].toString(), "train.py:20: with torch.autocast('cuda'):");
+  // If only the peak of allocated memory changes, the color must not tell a loss.
+  for (const QLabel* label : window_->programPanel()->toggles()->findChildren<QLabel*>()) {
+    if (label->text() != QStringLiteral("\u00b10")) continue;
+    EXPECT_EQ(label->property("tone").toString(), "faint");
+  }
   EXPECT_FALSE(Toggle("offload")["enabled"].toBool());
   EXPECT_EQ(Toggle("offload")["error"].toString(), "an allocation fails");
   EXPECT_THAT(Toggles()["others"].toString().toStdString(),
