@@ -25,6 +25,7 @@ def declared():
     # Importing these modules registers their toggles.
     from vramscope.toggles import (  # noqa: F401
         activations,
+        attention,
         adapters,
         allocator,
         batches,
