@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "app/cli/format.h"
@@ -102,10 +103,13 @@ ExitCode ListOfProgram(const program::Program& seen, const program::Outcome& out
     std::string values;
     for (const std::string& value : report.proposals)
       values += value.empty() ? "" : (values.empty() ? "=" : "|") + value;
-    const program::ToggleChange change =
-        report.changes.empty() ? program::ToggleChange{} : report.changes.front();
-    applies.Row({report.name + Printable(values), Printable(change.text),
-                 Printable(ShortPlace(change.where))});
+    std::string name = report.name + Printable(values), before;
+    if (report.changes.empty()) applies.Row({name, "", ""});
+    for (const program::ToggleChange& change : report.changes) {
+      const std::string place = Printable(ShortPlace(change.where));
+      applies.Row({std::exchange(name, ""), Printable(change.text), place == before ? "" : place});
+      before = place;
+    }
   }
   const ExitCode printed = PrintText(applies.Text() + ReasonsText(reports));
   return printed == kDone ? verdict : printed;

@@ -18,7 +18,7 @@ namespace vramscope::program {
 namespace {
 
 using json = nlohmann::json;
-constexpr size_t kMostToggles = 256, kMostChanges = 16, kMostProposals = 16, kMostText = 2000;
+constexpr size_t kMostToggles = 256, kMostChanges = 64, kMostProposals = 16, kMostText = 2000;
 constexpr std::streamsize kMostCatalogue = 1 << 20;
 
 // Reasons that emulated/python/vramscope/toggles reports and that contain placeholders. They are

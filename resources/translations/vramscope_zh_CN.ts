@@ -18546,6 +18546,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>{}: expected a rank, or a rank and the number of a model: 8@2</source>
         <translation>{}：应为一个秩，或秩与模型序号：8@2</translation>
     </message>
+    <message>
+        <source>Trainer loops over the data set, which never raises IndexError</source>
+        <translation>Trainer 会遍历数据集，而该数据集从不抛出 IndexError</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

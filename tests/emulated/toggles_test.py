@@ -384,6 +384,10 @@ class PlainLoop(Toggles):
                 (row,) = [row for row in answer["toggles"] if row["name"] == "free-gradients"]
                 self.assertEqual((row["state"], row["change"]), ("applies", report["change"]))
 
+    def test_the_cache_is_emptied_after_each_optimizer(self):
+        report = self.same(MODELS, "empty-cache", "--case", "adversarial")
+        self.assertEqual(len(report["change"]), 2)
+
     def test_gradients_that_the_program_sets_to_none(self):
         answer = self.plan(MODELS, "--case", "set-to-none", options=("--all-toggles",))
         (row,) = [row for row in answer["toggles"] if row["name"] == "free-gradients"]
@@ -1251,6 +1255,15 @@ class TransformersTrainer(Toggles):
             TRAINER, "--own-sampler", options=("--toggle", "group-by-length"), status=NO
         )["toggles"]
         self.assertIn("OwnSampler chooses the samples", report["why"])
+
+    def test_batches_of_similar_lengths_need_a_loop_that_ends(self):
+        self.assertIn(
+            "never raises IndexError", self.not_applied(TRAINER, "group-by-length", "--endless")
+        )
+
+    def test_lines_for_each_model_that_is_created(self):
+        report = self.same(TRAINER, "weights", "--teacher")
+        self.assertEqual(len({change["where"] for change in report["change"]}), 2)
 
     def test_batches_of_an_evaluation_by_the_program(self):
         self.same(TRAINER, "eval-batch", "--evaluate")

@@ -1,6 +1,8 @@
 #include "ui/studies/command_runner.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include <QJsonDocument>
 #include <QTimer>
@@ -68,6 +70,11 @@ void CommandRunner::run(const QStringList& arguments, const std::string& config,
   connect(process_.get(), &QProcess::finished, this, &CommandRunner::Ended);
   connect(process_.get(), &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
     if (error == QProcess::FailedToStart) Ended(-1, QProcess::CrashExit);
+  });
+  // If the window is killed, the command ends, too. It then ends the programs that it has started.
+  process_->setChildProcessModifier([window = ::getpid()] {
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (::getppid() != window) ::_exit(1);  // it was killed before the call
   });
   process_->start(vramscope_, words);
 }

@@ -56,6 +56,8 @@ def by_hand(name, models, optimizers):
     for optimizer in optimizers:
         if name == "step-in-backward":
             step_in_backward(optimizer)
+        if name == "empty-cache":
+            optimizer.register_step_post_hook(lambda *_: torch.cuda.empty_cache())
         if name == "free-gradients":
             optimizer.register_step_post_hook(lambda optimizer, *_: optimizer.zero_grad())
 

@@ -9,11 +9,13 @@ from transformers import AutoModelForCausalLM, BitsAndBytesConfig, HfArgumentPar
 
 
 class Sentences(torch.utils.data.Dataset):
+    endless = False
+
     def __len__(self):
         return 64
 
     def __getitem__(self, index):
-        if index >= len(self):
+        if index >= len(self) and not self.endless:
             raise IndexError(index)  # ends a loop over the sentences
         ids = torch.full((256,), index)
         return {"input_ids": ids, "labels": ids.clone(), "attention_mask": torch.ones_like(ids)}
@@ -104,8 +106,10 @@ def main():
     parser.add_argument("--own-optimizer", choices=("passed", "created"), help="an optimizer that the program creates")
     parser.add_argument("--plain", action="store_true", help="train a model that is not from transformers")
     parser.add_argument("--teacher", action="store_true", help="first create a larger model, which is not trained")
+    parser.add_argument("--endless", action="store_true", help="a data set over which a loop does not end")
     parser.add_argument("--second", action="store_true", help="then train a model in bfloat16 with another Trainer")
     options = parser.parse_args()
+    Sentences.endless = options.endless
     if options.rank:
         from accelerate import Accelerator
 
@@ -113,9 +117,6 @@ def main():
     hands = options.hand.split(",")
     asked = {"attn_implementation": "eager"} if options.eager else {}
     config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4, **asked)
-    if options.teacher:
-        teacher = AutoModelForCausalLM.from_config(LlamaConfig(**{**config.to_dict(), "num_hidden_layers": 6}))
-        print(teacher.eval().requires_grad_(False).num_parameters())
     loads = {}
     if "weights" in hands:
         loads["dtype"] = torch.bfloat16
@@ -124,6 +125,9 @@ def main():
             loads["attn_implementation"] = name
     if "quantize" in hands:
         loads["quantization_config"] = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16)
+    if options.teacher:
+        teacher = AutoModelForCausalLM.from_config(LlamaConfig(**{**config.to_dict(), "num_hidden_layers": 6}), **loads)
+        print(teacher.eval().requires_grad_(False).num_parameters())
     if options.pretrained:
         with tempfile.TemporaryDirectory() as folder:
             LlamaForCausalLM(config).save_pretrained(folder)

@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 #include <QFile>
 #include <QJsonArray>
+#include <QProcess>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -162,6 +163,34 @@ TEST_F(CommandRunnerTest, CancelDoesNotWaitForTheCommand) {
   EXPECT_EQ(kill(pid, 0), 0) << "cancel() waited until the command ended";
   // If the process does not end, it must be killed after a while.
   ASSERT_TRUE(QTest::qWaitFor([&] { return kill(pid, 0) != 0; }, 60'000));
+}
+
+// Not a test by itself: EndsWithTheWindow starts it in another process.
+TEST_F(CommandRunnerTest, DISABLED_RunsUntilItIsKilled) {
+  CommandRunner runner(Program("echo $$ > \"$VRAMSCOPE_TEST_PID\"\nexec sleep 600\n"), {});
+  runner.run({QStringLiteral("fit")});
+  QTest::qWait(60'000);
+}
+
+TEST_F(CommandRunnerTest, EndsWithTheWindow) {
+  QProcess window;
+  QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+  environment.insert(QStringLiteral("VRAMSCOPE_TEST_PID"), folder_.filePath(QStringLiteral("pid")));
+  environment.remove(QStringLiteral("GTEST_OUTPUT"));
+  window.setProcessEnvironment(environment);
+  window.start(QCoreApplication::applicationFilePath(),
+               {QStringLiteral("--gtest_filter=*DISABLED_RunsUntilItIsKilled"),
+                QStringLiteral("--gtest_also_run_disabled_tests")});
+  ASSERT_TRUE(QTest::qWaitFor([&] { return Read("pid").endsWith('\n'); }, 30'000));
+  const QString status = QStringLiteral("/proc/%1/stat").arg(Read("pid").trimmed().toInt());
+  const auto runs = [&] {
+    QFile file(status);
+    return file.open(QIODevice::ReadOnly) && !file.readAll().contains(") Z ");
+  };
+  EXPECT_TRUE(runs());
+  window.kill();
+  ASSERT_TRUE(window.waitForFinished());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !runs(); }, 10'000));
 }
 
 }  // namespace

@@ -348,7 +348,8 @@ class Offload(Toggle):
             return None
         if self.reach(
             "with torch.autograd.graph.save_on_cpu(pin_memory=True):  # around the call of the "
-            "model"
+            "model",
+            each=True,
         ):
             return self.torch.autograd.graph.save_on_cpu(pin_memory=True)
         return None
@@ -476,7 +477,7 @@ class EvalNoGrad(Toggle):
         self.observed = True
         return (
             self.torch.no_grad()
-            if self.reach("with torch.no_grad():  # around the evaluation")
+            if self.reach("with torch.no_grad():  # around the evaluation", each=True)
             else None
         )
 

@@ -208,7 +208,7 @@ class _OwnLora(Toggle):
 
     def lora_config(self, keywords, text):
         wanted = self.settings(keywords)
-        if wanted and self.reach(text(wanted)):
+        if wanted and self.reach(text(wanted), each=True):
             self.wanted = wanted
             keywords.update(wanted)
 
@@ -354,7 +354,8 @@ class Quantize(Toggle):
             self.refuse("the package bitsandbytes is not installed")
         elif self.reach(
             "%s(..., quantization_config=transformers.BitsAndBytesConfig(%s))  # import "
-            "transformers" % (which, self.words())
+            "transformers" % (which, self.words()),
+            each=True,
         ):
             import torch
             from transformers import BitsAndBytesConfig

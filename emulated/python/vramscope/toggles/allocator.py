@@ -131,9 +131,11 @@ class EmptyCache(Toggle):
     )
     values, default, slow, tries = "N", "1", True, ("1",)
     reduces = {"cached": 0.5}
-    line = where = ""
     set_in = None  # the last TrainingArguments that the toggle has changed
     applies_to = "TrainingArguments, and programs with at least N optimizer steps"
+
+    def install(self):
+        self.changes_at = {}  # {(where an optimizer steps, where it is created): (line, its place)}
 
     def training_arguments(self, arguments):
         if not hasattr(arguments, "torch_empty_cache_steps"):
@@ -161,24 +163,22 @@ class EmptyCache(Toggle):
             return
         if (self.session.steps + 1) % int(self.value):
             return
-        if not self.line:
-            self.line, self.where = self.change()
-        if self.reach(self.line, place=self.where):
+        steps, created = self.session.place(), self.session.place_of(optimizer)
+        if (steps, created) not in self.changes_at:
+            self.changes_at[steps, created] = self.change(steps, created)
+        line, place = self.changes_at[steps, created]
+        if self.reach(line, place=place, each=True):
             self.torch.cuda.empty_cache()
 
-    def change(self):
-        """Returns the line to add, and its place."""
-        place = self.session.place()
+    def change(self, place, created):
+        """Returns the line to add, and its place. The optimizer is created at `created`, or None,
+        and steps at `place`."""
         path, _, number = place.rpartition(":")
-        if (
-            number
-            and ".step(" not in linecache.getline(path, int(number))
-            and self.session.optimizer_place
-        ):
+        if created and number and ".step(" not in linecache.getline(path, int(number)):
             # The steps are in a library, so the program has no line after them.
             return (
                 "optimizer.register_step_post_hook(lambda *_: torch.cuda.empty_cache())",
-                self.session.optimizer_place,
+                created,
             )
         return "torch.cuda.empty_cache()  # after %s" % (
             "optimizer.step()" if self.value == "1" else "every %s optimizer steps" % self.value

@@ -162,7 +162,21 @@ class GroupByLength(Argument):
             and not {inputs, getattr(arguments, "length_column_name", "")} & set(columns)
         ):
             why = "the data set has no column %s, whose lengths Trainer compares" % inputs
+        elif self.on and self.is_endless(samples):
+            why = "Trainer loops over the data set, which never raises IndexError"
         return why
+
+    @staticmethod
+    def is_endless(samples):
+        """Returns whether a loop over the samples does not end at their number. Only called if the
+        toggle is on, because it may change the state of random numbers."""
+        if hasattr(type(samples), "__iter__") or not hasattr(type(samples), "__getitem__"):
+            return False
+        try:
+            samples[len(samples)]
+        except Exception:  # any exception ends the loop
+            return False
+        return True
 
 
 @toggle

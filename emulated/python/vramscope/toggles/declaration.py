@@ -13,7 +13,7 @@ is applied.
 
 # How a toggle changes the result of the training. `fit` shows it.
 NOTHING, ROUNDING, TRAINING = "nothing", "rounding", "training"
-MOST_LINES = 32
+MOST_LINES = 60
 ALL = {}  # name: class, in the order of declaration
 
 
@@ -88,9 +88,11 @@ class Toggle:
         here = self.session.place() if place is None else place
         self.places.add(here)
         keys = [(line, here if each else "") for line in lines]
-        if len(self.lines) + len(keys) <= MOST_LINES:
-            for key in keys:
-                self.lines.setdefault(key, here)
+        new = [key for key in keys if key not in self.lines]
+        if len(self.lines) + len(new) > MOST_LINES:
+            new = [("# further places are not listed", "")]
+        for key in new:
+            self.lines.setdefault(key, here)
         return self.on
 
     def refuse(self, why):

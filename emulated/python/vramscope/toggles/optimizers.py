@@ -75,7 +75,8 @@ class Optimizer(Toggle):
                             keywords.get(name, defaults[name].default)
                             for name in ("lr", "weight_decay")
                         )
-                    )
+                    ),
+                    each=True,
                 )
         elif kind.__name__.lower() == self.value:
             self.already("the optimizer is already %s" % kind.__name__)
@@ -118,7 +119,7 @@ class Optimizer(Toggle):
                 other = bitsandbytes.optim.AdamW8bit
             else:
                 other = self.torch.optim.SGD if self.value == "sgd" else self.torch.optim.Adafactor
-            self.reach(self.change(**settings))
+            self.reach(self.change(**settings), each=True)
             return other(bound.arguments["params"], **settings)
 
         kind.__new__ = staticmethod(__new__)
@@ -198,7 +199,8 @@ class OptimizerImpl(Toggle):
             wanted = {name: value for name, value in wanted.items() if name in names}
             if self.reach(
                 "torch.optim.%s(..., %s)"
-                % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))
+                % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items()))),
+                each=True,
             ):
                 keywords.update(wanted)
 
@@ -489,7 +491,8 @@ class ZeroGrad(_Cleared):
         return (
             self.reach(
                 "%s.zero_grad(set_to_none=True)"
-                % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer")
+                % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer"),
+                each=True,
             )
             or set_to_none
         )

@@ -208,7 +208,7 @@ class Bf16(_Mixed):
         if module not in self.texts:
             self.texts[module] = self.text(module)
         line, place = self.texts[module]
-        return self.ours if self.reach(line, place=place) else None
+        return self.ours if self.reach(line, place=place, each=True) else None
 
     def text(self, module):
         """Returns the line to write for a model, and its place."""
@@ -287,7 +287,7 @@ class Weights(Toggle):
                 ),
                 place=self.session.trainer_place,
             )
-        return self.reach("%s(..., %s=%s)" % (which, name, self.kind))
+        return self.reach("%s(..., %s=%s)" % (which, name, self.kind), each=True)
 
     def install(self):
         self.made = weakref.WeakSet()
