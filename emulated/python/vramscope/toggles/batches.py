@@ -7,6 +7,7 @@ import os
 
 from vramscope import imports
 from vramscope.toggles.declaration import NOTHING, ROUNDING, Toggle, toggle
+from vramscope.toggles.micro_batches import MicroBatches
 from vramscope.toggles.words import on_command_line
 
 
@@ -55,7 +56,7 @@ class Argument(Toggle):
 
 
 @toggle
-class MicroBatch(Argument):
+class MicroBatch(MicroBatches, Argument):
     name, label, changes = "micro-batch", "Smaller micro-batches with accumulation", ROUNDING
     explains = (
         "The batch of a step is split into more, smaller micro-batches. Activations "
@@ -66,7 +67,10 @@ class MicroBatch(Argument):
     tries = ("1",)
     needs = ("per_device_train_batch_size", "gradient_accumulation_steps")
     reduces = {"Activation": 1, "Autograd detail": 1, "Temporary": 1}
-    applies_to = "transformers' Trainer, and torchtune's recipes"
+    applies_to = (
+        "transformers' Trainer, Lightning's Trainer, torchtune's recipes, and loops with "
+        "accelerate's Accelerator.accumulate()"
+    )
     own = 0
 
     def arguments(self, arguments):
@@ -109,6 +113,12 @@ class MicroBatch(Argument):
         return 1 - int(value) / self.own
 
     def absent(self):
+        if self.accelerators and self.session.prepared:
+            return (
+                "it is unknown which DataLoader the loop with Accelerator.accumulate() iterates"
+                if self.accumulations
+                else "the program does not accumulate gradients with Accelerator.accumulate()"
+            )
         return (
             "the program creates its batches itself; vary the program's own argument for "
             "their size: vramscope fit --vary=--batch-size=1..64"

@@ -61,7 +61,7 @@ def _line(frame):
     return "" if frame is None else "%s:%d" % (frame.f_code.co_filename, frame.f_lineno)
 
 
-def _variables(frame):
+def variables_of(frame):
     """Returns a copy of a frame's variables."""
     found = frame.f_locals
     variables = dict(found)
@@ -76,7 +76,7 @@ def _modules(torch, frame):
     """Returns [(name, weak reference)] of the modules that have a name in a line of the program:
     variables, their attributes, and items of lists and dictionaries."""
     module, found, attributes = torch.nn.Module, [], []
-    for name, value in _variables(frame).items():
+    for name, value in variables_of(frame).items():
         # The type, because isinstance() would run code of proxy objects.
         kind = type(value)
         is_module = issubclass(kind, module)
@@ -216,14 +216,20 @@ class Session(Libraries):
         """Returns the innermost frame of the user's own code, and the frame that it calls; each is
         None if there is none. The started script counts as the user's code in any folder, because
         libraries contain scripts (trl/scripts/sft.py)."""
-        script = _script()
         frame, called = sys._getframe(1), None
         while frame is not None:
-            path = frame.f_code.co_filename
-            if path == script or not path.startswith((HERE, "<")) and not packages.is_package(path):
+            if self.is_users(frame):
                 return frame, called
+            path = frame.f_code.co_filename
             frame, called = frame.f_back, frame if not path.startswith(HERE) else called
         return None, None
+
+    def is_users(self, frame):
+        """Returns whether the frame runs the user's own code."""
+        path = frame.f_code.co_filename
+        return path == _script() or (
+            not path.startswith((HERE, "<")) and not packages.is_package(path)
+        )
 
     def scripts_frame(self):
         """Returns the innermost frame of the started script, or else of the user's own code."""
@@ -243,7 +249,7 @@ class Session(Libraries):
             or "peft_config" not in frame.f_code.co_varnames
         ):
             return ""
-        return type(_variables(frame).get("self")).__name__
+        return type(variables_of(frame).get("self")).__name__
 
     def name_of(self, root, part="", names=None):
         """Returns how the innermost line of the user's code can refer to `part` of the module
