@@ -171,6 +171,14 @@ class Toggles(Program):
         self.assertIn("--toggle %s" % toggle.split("=")[0], self.stderr)
         return report["why"] + report["overridden"] + report["unusable"]
 
+    def at(self, program, report, *texts):
+        """Checks that the places of the changes are the program's lines with these texts."""
+        with open(os.path.join(HERE, "programs", program)) as file:
+            lines = file.read().splitlines()
+        self.assertEqual(len(report["change"]), len(texts))
+        for change, text in zip(report["change"], texts):
+            self.assertIn(text, lines[int(change["where"].rpartition(":")[2]) - 1])
+
     def already_on(self, program, toggles, *arguments, **environment):
         """Checks that the toggles are reported as already on. Returns the plan with the toggles."""
         answer = self.plan(
@@ -1379,6 +1387,59 @@ class Accelerator(Toggles):
             "gradient_clipping=1.0))  # import accelerate",
         )
 
+    def test_micro_batches(self):
+        for toggle, case, lines in (
+            ("micro-batch=2", "loop", ["Accelerator(..., gradient_accumulation_steps=4)"]),
+            ("micro-batch=1", "plugin", ["GradientAccumulationPlugin(..., num_steps=8)"]),
+            ("micro-batch=2", "next", ["Accelerator(..., gradient_accumulation_steps=4)"]),
+        ):
+            with self.subTest(case):
+                report = self.same(ACCELERATE, toggle, "--accumulate", case)
+                lines.append("DataLoader(..., batch_size=%s)" % toggle[-1])
+                self.assertEqual([change["text"] for change in report["change"]], lines)
+        self.at(ACCELERATE, report, "= Accelerator(", "loader = torch.utils.data.DataLoader(")
+        self.same(ACCELERATE, "micro-batch=2", "--accumulate", "loop", options=self.RANKS)
+
+    def test_micro_batches_of_a_program_that_is_only_checked(self):
+        checked = self.plan(
+            ACCELERATE,
+            "--accumulate",
+            "loop",
+            options=("--all-toggles", "-o", self.path("checked.trace")),
+        )
+        (row,) = [row for row in checked["toggles"] if row["name"] == "micro-batch"]
+        self.assertEqual((row["state"], row["proposals"]), ("applies", ["2", "1"]))
+        self.plan(ACCELERATE, "--accumulate", "loop", options=("-o", self.path("plain.trace")))
+        counts = self.json(
+            "diff", self.path("checked.trace"), self.path("plain.trace"), "--requests"
+        )["requests"]
+        self.assertEqual(counts["equal_frees_unordered"], counts["total"])
+
+    def test_why_batches_are_not_divided(self):
+        for case, why in (
+            ("before", "already before the training"),
+            ("clip", "would clip the gradients"),
+            ("function", "unknown which DataLoader"),
+            ("loss", "does not call Accelerator.backward()"),
+            ("optimizer", "optimizer that is not prepared"),
+            ("sampler", "batch sampler of the program"),
+            ("scheduler", "learning rate scheduler"),
+            ("several", "several DataLoaders"),
+            ("two", "several Accelerators"),
+        ):
+            with self.subTest(case):
+                self.assertIn(
+                    why, self.not_applied(ACCELERATE, "micro-batch=2", "--accumulate", case)
+                )
+        self.assertIn("does not accumulate", self.not_applied(ACCELERATE, "micro-batch=2"))
+        loop = (ACCELERATE, "--accumulate", "loop")
+        self.assertIn("3 does not divide", self.not_applied(loop[0], "micro-batch=3", *loop[1:]))
+        self.already_on(loop[0], ["micro-batch=2"], *loop[1:], "--batch", "1")
+        self.assertIn(
+            "gradient_accumulation_steps=1 afterwards",
+            self.not_applied(ACCELERATE, "micro-batch=2", "--accumulate", "set", state="no effect"),
+        )
+
     def test_two_models_in_one_module(self):
         report = self.same(ACCELERATE, "checkpointing", "--two")
         self.assertEqual(len(report["change"]), 2)
@@ -1441,6 +1502,39 @@ class Lightning(Toggles):
     def test_deepspeed(self):
         report = self.same(LIGHTNING, "zero=2", "--clip", options=self.RANKS)
         self.assertEqual(report["change"][0]["text"], 'Trainer(..., strategy="deepspeed_stage_2")')
+
+    def test_micro_batches(self):
+        for loaders, toggle, words in (
+            ("passed", "micro-batch=2", ()),
+            ("module", "micro-batch=4", ()),
+            ("data", "micro-batch=1", ("--limit",)),
+        ):
+            with self.subTest(loaders):
+                report = self.same(LIGHTNING, toggle, "--loaders", loaders, *words)
+                parts = 8 // int(toggle[-1])
+                limit = ", limit_train_batches=%d" % (2 * parts) if words else ""
+                self.assertEqual(
+                    [change["text"] for change in report["change"]],
+                    [
+                        "Trainer(..., accumulate_grad_batches=%d%s)" % (parts, limit),
+                        "DataLoader(..., batch_size=%s)" % toggle[-1],
+                    ],
+                )
+                self.at(LIGHTNING, report, "lightning.Trainer(", "batch_size=self.batch, shuffle=")
+        self.same(LIGHTNING, "micro-batch=4", "--loaders", "data", options=self.RANKS)
+
+    def test_why_batches_are_not_divided(self):
+        for words, why in (
+            (("--loaders", "passed", "--manual"), "automatic_optimization=False"),
+            (("--loaders", "data", "--schedule"), "GradientAccumulationScheduler"),
+            (("--loaders", "module", "--sampler"), "batch sampler of the program"),
+            ((), "also evaluates with the training DataLoader"),
+        ):
+            with self.subTest(words):
+                self.assertIn(why, self.not_applied(LIGHTNING, "micro-batch=2", *words))
+        loaders = ("--loaders", "passed")
+        self.assertIn("3 does not divide", self.not_applied(LIGHTNING, "micro-batch=3", *loaders))
+        self.already_on(LIGHTNING, ["micro-batch=2"], *loaders, "--batch", "1")
 
     def test_why_it_does_not_apply(self):
         self.assertIn("one process", self.not_applied(LIGHTNING, "fsdp"))

@@ -72,6 +72,8 @@ class Loop:
         self.body = node.body
         # whether the loop's head iterates the DataLoader (`for batch in loader:`)
         self.in_head = in_head
+        # `for step in range(1000): batch = next(batches)`
+        self.counts = not in_head and isinstance(node, ast.For)
         self.key = frame.f_code.co_filename, node.lineno
         self.accumulates = accumulates  # the statement `with accelerator.accumulate(model):`
         self.receiver = receiver  # the expression `accelerator` in it

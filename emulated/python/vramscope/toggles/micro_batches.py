@@ -20,6 +20,7 @@ class _Created:
     def __init__(self, place, name):
         self.place, self.name = place, name
         self.iterated = False  # a DataLoader has been iterated
+        self.measured = False  # len() of a DataLoader was called before the training
         self.batch = None  # the program's own batch size of a DataLoader that trains
 
 
@@ -52,6 +53,8 @@ class MicroBatches:
         self.accumulations = 0  # calls of Accelerator.accumulate()
         self.divided = None  # (Accelerator, its number of micro-batches with the toggle)
         self.first = None  # (the batch size of the first DataLoader that trains, its loop)
+        self.steps = 0  # the program's own number of micro-batches
+        self.measured = False  # len() of a divided DataLoader was called before the training
         self.closed = False  # the Accelerator's loops are not changed any more
         self.trainers = weakref.WeakKeyDictionary()  # {Lightning's Trainer: _Created}
         self.fitted = weakref.WeakKeyDictionary()  # {Lightning's Trainer: (batch, own settings)}
@@ -73,7 +76,7 @@ class MicroBatches:
 
     def watch_loaders(self, module):
         kind = module.DataLoader
-        begin, iterate = kind.__init__, kind.__iter__
+        begin, iterate, measure = kind.__init__, kind.__iter__, kind.__len__
 
         @functools.wraps(begin)
         def __init__(loader, *args, **kwargs):
@@ -81,9 +84,9 @@ class MicroBatches:
             # Otherwise the program has given it a batch sampler, or it forms no batches.
             if loader.batch_size is not None and loader.batch_sampler is not None:
                 made, data = self.created(loader), loader.dataset
-                if isinstance(data, module.IterableDataset):
+                if isinstance(data, module.IterableDataset) and data.__hash__ is not None:
                     # accelerate creates another sampler for a stream.
-                    made = self.streams.get(data, made) if not made.name else made
+                    made = made if made.name else self.streams.get(data, made)
                     self.streams[data] = made
                 self.loaders[loader.batch_sampler] = made
 
@@ -96,7 +99,14 @@ class MicroBatches:
                 found.iterated = True
             return iterate(loader)
 
-        kind.__init__, kind.__iter__ = __init__, __iter__
+        @functools.wraps(measure)
+        def __len__(loader):
+            found = self.of_loader(loader)
+            if found is not None:
+                found.measured = found.measured or found.batch is None
+            return measure(loader)
+
+        kind.__init__, kind.__iter__, kind.__len__ = __init__, __iter__, __len__
 
     def of_loader(self, loader):
         """Returns the _Created of the DataLoader, or None if the program forms its batches
@@ -161,18 +171,16 @@ class MicroBatches:
         loop = self.loop()
         if loop is None or found is not None and found.batch is not None:
             return
-        why = self.unsuitable_accelerator(loop) or self.unsuitable_loader(loader, found)
-        why = why or self.unsuitable_loop(loop) or self.unsuitable_processes(loader)
+        why = self.unsuitable_accelerator(loop) or self.unsuitable_processes(loader)
+        why = why or self.unsuitable_loader(loader, found) or self.unsuitable_loop(loop)
         if why:
             self.close(why)
             return
         accelerator, made = loop.accelerator(), self.accelerators[0][1]
-        found.batch, first = _sampler(loader).batch_size, self.first is None
-        if first:
-            self.first, self.steps = (
-                (found.batch, loop.key),
-                accelerator.gradient_accumulation_steps,
-            )
+        found.batch = _sampler(loader).batch_size
+        if self.first is None:
+            self.first = found.batch, loop.key
+            self.steps = accelerator.gradient_accumulation_steps
         elif self.first[0] != found.batch:
             self.close("the program trains with DataLoaders of different batch sizes")
             return
@@ -187,6 +195,7 @@ class MicroBatches:
             _set_batch(loader, wanted["batch"])
             accelerator.gradient_accumulation_steps = wanted["steps"]
             self.divided = weakref.ref(accelerator), wanted["steps"]
+            self.measured = self.measured or found.measured
 
     def close(self, why):
         """Call if a loop trains with Accelerator.accumulate(), but its batches cannot be
@@ -228,6 +237,8 @@ class MicroBatches:
         why = ""
         if loop.zips or self.first is not None and self.first[1] == loop.key and not loop.in_head:
             why = "the program trains with several DataLoaders at once"
+        elif loop.counts:
+            why = "the training loop has a fixed number of batches"
         elif not loop.divides_the_loss():
             why = "the program does not call Accelerator.backward() within accumulate()"
         elif loop.clips_each_time():
@@ -263,17 +274,23 @@ class MicroBatches:
 
     def stepped(self, optimizer):
         accelerator = self.divided[0]() if self.divided is not None else None
-        if accelerator is not None and not accelerator.sync_gradients:
-            self.override("an optimizer that is not prepared would step after each micro-batch")
+        if accelerator is not None:
+            self.check(accelerator, {"gradient_accumulation_steps": self.divided[1]})
+            if not accelerator.sync_gradients:
+                self.override("an optimizer that is not prepared would step after each micro-batch")
+        for trainer, (_, _, wanted) in self.fitted.items():
+            self.check(trainer, wanted)
 
     def finish(self):
-        accelerator = self.divided[0]() if self.divided is not None else None
-        if accelerator is not None:
-            self.check_afterwards(accelerator, {"gradient_accumulation_steps": self.divided[1]})
-        for trainer, (_, _, wanted) in self.fitted.items():
-            self.check_afterwards(trainer, wanted)
+        # With the change made by hand, len(loader) would have been larger when it was called.
+        ended = self.session.process.about["ended"] in ("end", "exit")
+        if ended and self.divided is not None and self.measured and self.session.steps < 2:
+            self.override(
+                "the program counts its batches before the training, and ends after less than two "
+                "steps"
+            )
 
-    def check_afterwards(self, owner, settings):
+    def check(self, owner, settings):
         for name, value in settings.items():
             if getattr(owner, name) != value:
                 self.override("the program sets %s=%r afterwards" % (name, getattr(owner, name)))
