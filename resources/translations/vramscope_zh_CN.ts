@@ -18550,6 +18550,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>Trainer loops over the data set, which never raises IndexError</source>
         <translation>Trainer 会遍历数据集，而该数据集从不抛出 IndexError</translation>
     </message>
+    <message>
+        <source>the program would clear the gradients of earlier micro-batches before the optimizer step</source>
+        <translation>程序会在优化器步之前清除先前微批次的梯度</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

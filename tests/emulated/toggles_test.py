@@ -1417,7 +1417,9 @@ class Accelerator(Toggles):
 
     def test_why_batches_are_not_divided(self):
         for case, why in (
+            ("all-cleared", "clear the gradients of earlier micro-batches"),
             ("before", "already before the training"),
+            ("cleared", "clear the gradients of earlier micro-batches"),
             ("clip", "would clip the gradients"),
             ("function", "unknown which DataLoader"),
             ("loss", "does not call Accelerator.backward()"),

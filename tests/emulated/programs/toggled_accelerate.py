@@ -81,6 +81,20 @@ def accumulate(options, accelerator, model, optimizer, loader, evaluation):
                 nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids.flatten()).backward()
                 optimizer.step()
                 optimizer.zero_grad()
+    elif case == "cleared":
+        for ids in loader:
+            with accelerator.accumulate(model):
+                optimizer.zero_grad()
+                logits = model(input_ids=ids).logits
+                accelerator.backward(nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids.flatten()))
+                optimizer.step()
+    elif case == "all-cleared":
+        for ids in loader:
+            with accelerator.accumulate(model):
+                logits = model(input_ids=ids).logits
+                accelerator.backward(nn.functional.cross_entropy(logits.flatten(0, 1).float(), ids.flatten()))
+                optimizer.step()
+            model.zero_grad()
     elif case == "clip":
         for ids in loader:
             with accelerator.accumulate(model):

@@ -51,6 +51,21 @@ def _is_call(node, names):
     )
 
 
+def _is_method(call, name):
+    return isinstance(call.func, ast.Attribute) and call.func.attr == name
+
+
+def _calls(statements):
+    """Returns the calls in the order of the source."""
+    found = [
+        node
+        for statement in statements
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call)
+    ]
+    return sorted(found, key=lambda call: (call.lineno, call.col_offset))
+
+
 def _loads_a_batch(body, line):
     """Returns whether the line is in a statement that runs in each repetition of `body` and calls
     next(), such as `batch = next(batches)`. Other statements may iterate a DataLoader for an
@@ -121,11 +136,8 @@ class Loop:
         the number of micro-batches."""
         wanted = ast.dump(self.receiver)
         return any(
-            _is_call(node, ("backward",))
-            and isinstance(node.func, ast.Attribute)
-            and ast.dump(node.func.value) == wanted
-            for statement in self.accumulates.body
-            for node in ast.walk(statement)
+            _is_method(call, "backward") and ast.dump(call.func.value) == wanted
+            for call in _calls(self.accumulates.body)
         )
 
     def _each_time(self):
@@ -150,12 +162,26 @@ class Loop:
     def clips_each_time(self):
         return any(_is_call(call, _CLIPS) for call in self._each_time())
 
+    def clears_early(self):
+        """Returns whether gradients of earlier micro-batches are cleared before the step. The
+        optimizers that Accelerator has prepared clear gradients only in the last micro-batch, so
+        they may do so only after the step, or before accumulate()."""
+        stepped = []
+        for call in _calls(self.accumulates.body):
+            if _is_method(call, "step"):
+                stepped.append(ast.dump(call.func.value))
+            elif _is_method(call, "zero_grad") and ast.dump(call.func.value) not in stepped:
+                return True
+        return any(
+            _is_method(call, "zero_grad")
+            and not type(self.value(call.func.value)).__module__.startswith("accelerate.")
+            for call in self._each_time()
+        )
+
     def stepped_each_time(self):
         """Returns the objects whose method step() is called after each micro-batch."""
         return [
-            self.value(call.func.value)
-            for call in self._each_time()
-            if isinstance(call.func, ast.Attribute) and call.func.attr == "step"
+            self.value(call.func.value) for call in self._each_time() if _is_method(call, "step")
         ]
 
 

@@ -246,6 +246,11 @@ class MicroBatches:
                 "the program would clip the gradients after each micro-batch; clip them only if "
                 "accelerator.sync_gradients"
             )
+        elif loop.clears_early():
+            why = (
+                "the program would clear the gradients of earlier micro-batches before the "
+                "optimizer step"
+            )
         elif not prepared:
             why = "the program prepares no optimizer with Accelerator.prepare()"
         for stepped in loop.stepped_each_time():
