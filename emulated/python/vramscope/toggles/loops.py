@@ -37,12 +37,13 @@ def _innermost(frame):
     return best if isinstance(best, _LOOPS) else None
 
 
-def _within(nodes):
-    """Yields the nodes and all nodes in them, but not those of nested loops and functions."""
-    for node in nodes:
-        if not isinstance(node, (*_LOOPS, *_FUNCTIONS, ast.Lambda)):
-            yield node
-            yield from _within(ast.iter_child_nodes(node))
+def _always(statements):
+    """Yields the statements, and those within `with` and `try`, which run in each repetition of a
+    loop."""
+    for statement in statements:
+        yield statement
+        if isinstance(statement, (ast.With, ast.Try)):
+            yield from _always(statement.body)
 
 
 def _is_call(node, names):
@@ -66,18 +67,13 @@ def _calls(statements):
     return sorted(found, key=lambda call: (call.lineno, call.col_offset))
 
 
-def _loads_a_batch(body, line):
-    """Returns whether the line is in a statement that runs in each repetition of `body` and calls
-    next(), such as `batch = next(batches)`. Other statements may iterate a DataLoader for an
-    evaluation."""
-    for statement in body:
-        if _holds(statement, line):
-            if isinstance(statement, (ast.Try, ast.With)):
-                return _loads_a_batch(statement.body, line)
-            return not isinstance(statement, (ast.If, *_LOOPS, *_FUNCTIONS)) and any(
-                _is_call(node, ("next",)) for node in ast.walk(statement)
-            )
-    return False
+def _loads(body):
+    """Yields (statement, expression) of the statements such as `batch = next(expression)` that run
+    in each repetition of `body`. Other statements may iterate a DataLoader for an evaluation."""
+    for statement in _always(body):
+        for node in ast.walk(statement) if not hasattr(statement, "body") else ():
+            if _is_call(node, ("next",)) and node.args:
+                yield statement, node.args[0]
 
 
 class Loop:
@@ -94,8 +90,8 @@ class Loop:
         self.receiver = receiver  # the expression `accelerator` in it
         self.variables = variables
         # whether the loop iterates several DataLoaders at once
-        self.zips = isinstance(node, ast.For) and any(
-            _is_call(one, ("zip", "zip_longest")) for one in ast.walk(node.iter)
+        self.zips = in_head + len({ast.dump(source) for _, source in _loads(node.body)}) > 1 or (
+            in_head and any(_is_call(one, ("zip", "zip_longest")) for one in ast.walk(node.iter))
         )
 
     @classmethod
@@ -107,14 +103,15 @@ class Loop:
             return None
         found = [
             (statement, item.context_expr.func.value)
-            for statement in _within(node.body)
+            for statement in _always(node.body)
             if isinstance(statement, ast.With)
             for item in statement.items
             if isinstance(item.context_expr, ast.Call)
             and getattr(item.context_expr.func, "attr", "") == "accumulate"
         ]
         in_head = isinstance(node, ast.For) and frame.f_lineno <= node.iter.end_lineno
-        if len(found) != 1 or not in_head and not _loads_a_batch(node.body, frame.f_lineno):
+        loads = in_head or any(_holds(one, frame.f_lineno) for one, _ in _loads(node.body))
+        if len(found) != 1 or not loads:
             return None
         return cls(node, in_head, *found[0], frame, {**frame.f_globals, **variables(frame)})
 

@@ -281,7 +281,7 @@ class MicroBatches:
         accelerator = self.divided[0]() if self.divided is not None else None
         if accelerator is not None:
             self.check(accelerator, {"gradient_accumulation_steps": self.divided[1]})
-            if not accelerator.sync_gradients:
+            if not self.accumulations or not accelerator.sync_gradients:
                 self.override("an optimizer that is not prepared would step after each micro-batch")
         for trainer, (_, _, wanted) in self.fitted.items():
             self.check(trainer, wanted)
