@@ -171,6 +171,7 @@ def texts_of_toggles():
             elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") in (
                 "refuse",
                 "override",
+                "reject",
                 "already",
                 "withdraw",
                 "withdraw_since",

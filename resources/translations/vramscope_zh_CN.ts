@@ -18395,10 +18395,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>数据集是流式的，无法按长度排序</translation>
     </message>
     <message>
-        <source>transformers&apos; Trainer, and torchtune&apos;s recipes</source>
-        <translation>transformers 的 Trainer 和 torchtune 的 recipe</translation>
-    </message>
-    <message>
         <source>{} chooses the samples of a batch itself</source>
         <translation>{} 自行选择每个批次的样本</translation>
     </message>
@@ -18553,6 +18549,138 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>the program would clear the gradients of earlier micro-batches before the optimizer step</source>
         <translation>程序会在优化器步之前清除先前微批次的梯度</translation>
+    </message>
+    <message>
+        <source>ACCELERATE_GRADIENT_ACCUMULATION_STEPS is set</source>
+        <translation>设置了环境变量 ACCELERATE_GRADIENT_ACCUMULATION_STEPS</translation>
+    </message>
+    <message>
+        <source>Accelerator splits the batches among the processes (split_batches=True)</source>
+        <translation>Accelerator 将批次分给各进程（split_batches=True）</translation>
+    </message>
+    <message>
+        <source>BatchSizeFinder sets the batch size</source>
+        <translation>批大小由 BatchSizeFinder 设置</translation>
+    </message>
+    <message>
+        <source>DeepSpeed and Megatron-LM have their own settings of the batch</source>
+        <translation>DeepSpeed 和 Megatron-LM 有各自的批次设置</translation>
+    </message>
+    <message>
+        <source>GradientAccumulationScheduler sets the number of micro-batches</source>
+        <translation>微批次数由 GradientAccumulationScheduler 设置</translation>
+    </message>
+    <message>
+        <source>Trainer has fast_dev_run, which counts batches</source>
+        <translation>Trainer 设置了 fast_dev_run，它按批次计数</translation>
+    </message>
+    <message>
+        <source>Trainer has overfit_batches, which counts batches</source>
+        <translation>Trainer 设置了 overfit_batches，它按批次计数</translation>
+    </message>
+    <message>
+        <source>a learning rate scheduler would step after each micro-batch</source>
+        <translation>学习率调度器会在每个微批次之后更新</translation>
+    </message>
+    <message>
+        <source>a library creates the Accelerator</source>
+        <translation>Accelerator 由某个库创建</translation>
+    </message>
+    <message>
+        <source>a library creates the training DataLoader</source>
+        <translation>训练用的 DataLoader 由某个库创建</translation>
+    </message>
+    <message>
+        <source>an optimizer that is not prepared would step after each micro-batch</source>
+        <translation>未经 prepare() 处理的优化器会在每个微批次之后更新</translation>
+    </message>
+    <message>
+        <source>it is unknown which Accelerator accumulates the gradients</source>
+        <translation>无法确定哪个 Accelerator 累积梯度</translation>
+    </message>
+    <message>
+        <source>it is unknown which DataLoader the loop with Accelerator.accumulate() iterates</source>
+        <translation>无法确定使用 Accelerator.accumulate() 的循环遍历哪个 DataLoader</translation>
+    </message>
+    <message>
+        <source>several processes share the stream of samples</source>
+        <translation>多个进程共用同一个样本流</translation>
+    </message>
+    <message>
+        <source>the LightningModule has automatic_optimization=False</source>
+        <translation>LightningModule 设置了 automatic_optimization=False</translation>
+    </message>
+    <message>
+        <source>the batches do not come from a DataLoader of torch</source>
+        <translation>批次不是来自 torch 的 DataLoader</translation>
+    </message>
+    <message>
+        <source>the program accumulates gradients in several loops</source>
+        <translation>程序在多个循环中累积梯度</translation>
+    </message>
+    <message>
+        <source>the program also evaluates with the training DataLoader</source>
+        <translation>程序也用训练用的 DataLoader 做评估</translation>
+    </message>
+    <message>
+        <source>the program counts its batches before the training, and ends after less than two steps</source>
+        <translation>程序在训练之前统计批次数，并且不到两步就结束</translation>
+    </message>
+    <message>
+        <source>the program creates TrainingArguments after the Accelerator</source>
+        <translation>程序在 Accelerator 之后创建 TrainingArguments</translation>
+    </message>
+    <message>
+        <source>the program creates several Accelerators</source>
+        <translation>程序创建了多个 Accelerator</translation>
+    </message>
+    <message>
+        <source>the program does not accumulate gradients with Accelerator.accumulate()</source>
+        <translation>程序没有用 Accelerator.accumulate() 累积梯度</translation>
+    </message>
+    <message>
+        <source>the program does not call Accelerator.backward() within accumulate()</source>
+        <translation>程序没有在 accumulate() 内调用 Accelerator.backward()</translation>
+    </message>
+    <message>
+        <source>the program iterates the training DataLoader already before the training</source>
+        <translation>程序在训练之前就已遍历训练用的 DataLoader</translation>
+    </message>
+    <message>
+        <source>the program prepares no optimizer with Accelerator.prepare()</source>
+        <translation>程序没有用 Accelerator.prepare() 处理任何优化器</translation>
+    </message>
+    <message>
+        <source>the program trains with DataLoaders of different batch sizes</source>
+        <translation>程序训练时使用批大小不同的 DataLoader</translation>
+    </message>
+    <message>
+        <source>the program trains with several DataLoaders at once</source>
+        <translation>程序训练时同时使用多个 DataLoader</translation>
+    </message>
+    <message>
+        <source>the program would clip the gradients after each micro-batch; clip them only if accelerator.sync_gradients</source>
+        <translation>程序会在每个微批次之后裁剪梯度；请仅在 accelerator.sync_gradients 为真时裁剪</translation>
+    </message>
+    <message>
+        <source>the training DataLoader forms no batches (batch_size=None)</source>
+        <translation>训练用的 DataLoader 不组成批次（batch_size=None）</translation>
+    </message>
+    <message>
+        <source>the training DataLoader has a batch sampler of the program</source>
+        <translation>训练用的 DataLoader 使用程序自己的批采样器</translation>
+    </message>
+    <message>
+        <source>the training loop has a fixed number of batches</source>
+        <translation>训练循环的批次数是固定的</translation>
+    </message>
+    <message>
+        <source>transformers&apos; Trainer, Lightning&apos;s Trainer, torchtune&apos;s recipes, and loops with accelerate&apos;s Accelerator.accumulate()</source>
+        <translation>transformers 的 Trainer、Lightning 的 Trainer、torchtune 的 recipe，以及使用 accelerate 的 Accelerator.accumulate() 的循环</translation>
+    </message>
+    <message>
+        <source>the program trains a model other than the one with the adapters</source>
+        <translation>程序训练的不是带有适配器的那个模型</translation>
     </message>
 </context>
 <context>

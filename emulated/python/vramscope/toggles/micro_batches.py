@@ -202,7 +202,7 @@ class MicroBatches:
         divided."""
         self.closed = True
         if self.divided is not None:
-            self.override(why)
+            self.reject(why)
         elif self.first is not None:
             self.withdraw(why)
         else:
@@ -282,7 +282,7 @@ class MicroBatches:
         if accelerator is not None:
             self.check(accelerator, {"gradient_accumulation_steps": self.divided[1]})
             if not self.accumulations or not accelerator.sync_gradients:
-                self.override("an optimizer that is not prepared would step after each micro-batch")
+                self.reject("an optimizer that is not prepared would step after each micro-batch")
         for trainer, (_, _, wanted) in self.fitted.items():
             self.check(trainer, wanted)
 
@@ -290,7 +290,7 @@ class MicroBatches:
         # With the change made by hand, len(loader) would have been larger when it was called.
         ended = self.session.process.about["ended"] in ("end", "exit")
         if ended and self.divided is not None and self.measured and self.session.steps < 2:
-            self.override(
+            self.reject(
                 "the program counts its batches before the training, and ends after less than two "
                 "steps"
             )
@@ -298,7 +298,7 @@ class MicroBatches:
     def check(self, owner, settings):
         for name, value in settings.items():
             if getattr(owner, name) != value:
-                self.override("the program sets %s=%r afterwards" % (name, getattr(owner, name)))
+                self.reject("the program sets %s=%r afterwards" % (name, getattr(owner, name)))
 
     # --- Lightning ---
 
@@ -340,7 +340,7 @@ class MicroBatches:
         why = why or self.unsuitable_loader(requested, found)
         if why:
             if trainer in self.fitted:
-                self.override(why)
+                self.reject(why)
             self.refuse(why)
             return
         if found.batch is None:
@@ -348,7 +348,7 @@ class MicroBatches:
         if trainer in self.fitted:
             batch, own, _ = self.fitted[trainer]
             if batch != found.batch:
-                self.override("the program trains with DataLoaders of different batch sizes")
+                self.reject("the program trains with DataLoaders of different batch sizes")
                 return
         else:
             own = {
