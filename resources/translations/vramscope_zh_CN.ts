@@ -18635,10 +18635,6 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>程序创建了多个 Accelerator</translation>
     </message>
     <message>
-        <source>the program does not accumulate gradients with Accelerator.accumulate()</source>
-        <translation>程序没有用 Accelerator.accumulate() 累积梯度</translation>
-    </message>
-    <message>
         <source>the program does not call Accelerator.backward() within accumulate()</source>
         <translation>程序没有在 accumulate() 内调用 Accelerator.backward()</translation>
     </message>
@@ -18681,6 +18677,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>the program trains a model other than the one with the adapters</source>
         <translation>程序训练的不是带有适配器的那个模型</translation>
+    </message>
+    <message>
+        <source>the program does not accumulate gradients with Accelerator.accumulate(); vary the program&apos;s own argument for the batch size: vramscope fit --vary=--batch-size=1..64</source>
+        <translation>程序没有用 Accelerator.accumulate() 累积梯度；请改变程序自己的批大小参数：vramscope fit --vary=--batch-size=1..64</translation>
     </message>
 </context>
 <context>

@@ -117,7 +117,9 @@ class MicroBatch(MicroBatches, Argument):
             return (
                 "it is unknown which DataLoader the loop with Accelerator.accumulate() iterates"
                 if self.accumulations
-                else "the program does not accumulate gradients with Accelerator.accumulate()"
+                else "the program does not accumulate gradients with Accelerator.accumulate(); vary "
+                "the program's own argument for the batch size: vramscope fit "
+                "--vary=--batch-size=1..64"
             )
         return (
             "the program creates its batches itself; vary the program's own argument for "
