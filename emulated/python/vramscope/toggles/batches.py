@@ -117,8 +117,8 @@ class MicroBatch(MicroBatches, Argument):
             return (
                 "it is unknown which DataLoader the loop with Accelerator.accumulate() iterates"
                 if self.accumulations
-                else "the program does not accumulate gradients with Accelerator.accumulate(); vary "
-                "the program's own argument for the batch size: vramscope fit "
+                else "the program does not accumulate gradients with Accelerator.accumulate(); "
+                "vary the program's own argument for the batch size: vramscope fit "
                 "--vary=--batch-size=1..64"
             )
         return (

@@ -8,7 +8,7 @@ import os
 import weakref
 
 from vramscope import imports
-from vramscope.toggles.loops import Loop, is_generator
+from vramscope.toggles.training_loops import Loop, is_generator
 from vramscope.toggles.session import variables_of
 
 _FIT_LOOPS = [name + ".loops.fit_loop" for name in ("lightning.pytorch", "pytorch_lightning")]
