@@ -1439,7 +1439,9 @@ class Accelerator(Toggles):
         self.already_on(loop[0], ["micro-batch=2"], *loop[1:], "--batch", "1")
         self.assertIn(
             "gradient_accumulation_steps=1 afterwards",
-            self.not_applied(ACCELERATE, "micro-batch=2", "--accumulate", "set", state="not usable"),
+            self.not_applied(
+                ACCELERATE, "micro-batch=2", "--accumulate", "set", state="not usable"
+            ),
         )
 
     def test_two_models_in_one_module(self):
