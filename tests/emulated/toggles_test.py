@@ -402,17 +402,27 @@ class PlainLoop(Toggles):
         self.assertEqual(row["state"], "already on")
         self.already_on(MODELS, ("free-gradients",), "--case", "set-to-none")
 
-    def test_names_of_models_in_a_dictionary(self):
-        report = self.same(MODELS, "checkpointing", "--case", "dictionary")
-        self.assertEqual(
-            report["change"][0]["text"].partition(":")[0], 'for block in nets["main"].blocks'
-        )
+    def test_names_of_models(self):
+        for case, name in (
+            ("dictionary", 'nets["main"]'),
+            ("slots", "state.net"),
+            ("global", "net"),
+            ("one-after-another", "model"),
+        ):
+            with self.subTest(case):
+                report = self.same(MODELS, "checkpointing", "--case", case)
+                self.assertEqual(len(report["change"]), 2)
+                self.assertEqual(
+                    report["change"][0]["text"].partition(":")[0], "for block in %s.blocks" % name
+                )
 
     def test_checkpointing_of_several_models(self):
-        report = self.same(MODELS, "checkpointing", "--case", "encoder-decoder")
-        loop, call = [change["text"] for change in report["change"]]
-        self.assertIn("[*encoder.blocks, *decoder.blocks]", loop)
-        compile("%s\n%s" % (loop, call), "change", "exec")
+        for case in ("encoder-decoder", "comprehension"):
+            with self.subTest(case):
+                report = self.same(MODELS, "checkpointing", "--case", case)
+                loop, call = [change["text"] for change in report["change"]]
+                self.assertIn("[*encoder.blocks, *decoder.blocks]", loop)
+                compile("%s\n%s" % (loop, call), "change", "exec")
 
     def test_checkpointing_of_a_model_that_checkpoints_some_blocks(self):
         for case, state in (("one-checkpointed", "applies"), ("all-checkpointed", "already on")):

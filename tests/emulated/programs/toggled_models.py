@@ -1,5 +1,6 @@
 """Handwritten loops with one or two models, in which a toggle has to look at more than one forward and one backward pass per step."""
 import argparse
+import dataclasses
 import functools
 
 import torch
@@ -48,6 +49,37 @@ class Own(torch.optim.Optimizer):
                     p.sub_(p.grad, alpha=group["lr"])
 
 
+class Scheduled(torch.optim.SGD):
+    """Checks that each step uses the momentum that the schedule has set."""
+
+    momentum = 0.9
+
+    def step(self, closure=None):
+        assert all(group["momentum"] == self.momentum for group in self.param_groups)
+        return super().step(closure)
+
+
+@dataclasses.dataclass
+class Output:
+    values: torch.Tensor
+
+
+class Backbone(nn.Module):
+    """Returns its output as a field of an object, or only stores it."""
+
+    def __init__(self, stores):
+        super().__init__()
+        self.model, self.stores = Model(), stores
+
+    def forward(self, x):
+        self.output = self.model(x)
+        return None if self.stores else Output(self.output)
+
+
+class State:
+    __slots__ = ("net", "unset")
+
+
 def by_hand(name, models, optimizers):
     if name == "checkpointing":
         for model in models:
@@ -74,12 +106,19 @@ def one_model(case, hand):
         optimizer = torch.optim.LBFGS(model.parameters(), lr=1e-2, max_iter=1)
     elif case == "adafactor":
         optimizer = torch.optim.Adafactor(model.parameters())
+    elif case == "momentum":
+        optimizer = Scheduled(model.parameters(), lr=1e-3, momentum=0.9)
     else:
         optimizer = torch.optim.AdamW(model.parameters())
+    if case == "resumed":
+        states = {index: {"step": torch.tensor(1.0), "exp_avg": torch.zeros_like(p), "exp_avg_sq": torch.zeros_like(p)} for index, p in enumerate(model.parameters())}
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": states})
     by_hand(hand, [model], [optimizer])
     scaler = torch.amp.GradScaler("cuda", enabled=False)
-    for _ in range(3):
+    for index in range(3):
         x = batch()
+        if case == "momentum":
+            Scheduled.momentum = optimizer.param_groups[0]["momentum"] = 0.9 - 0.1 * index
 
         def closure():
             optimizer.zero_grad()
@@ -95,7 +134,11 @@ def one_model(case, hand):
         optimizer.zero_grad()
         if case == "two-losses":
             y.abs().mean().backward(retain_graph=True)
-        scaler.scale(loss).backward()
+        if case == "assigned":
+            for p, gradient in zip(model.parameters(), torch.autograd.grad(loss, list(model.parameters()))):
+                p.grad = gradient
+        else:
+            scaler.scale(loss).backward()
         if case == "accumulate":
             F.mse_loss(model(x), x).backward()
         if case == "clip-by-hand":
@@ -106,6 +149,12 @@ def one_model(case, hand):
             gradients = [p.grad for p in model.parameters() if p.grad is not None]
             torch.nn.utils.clip_grads_with_norm_(model.parameters(), 1.0, torch.nn.utils.get_total_norm(gradients))
         scaler.step(optimizer)
+        if case == "logged":
+            print(sum(float(p.grad.norm()) for p in model.parameters() if p.grad is not None))
+        if case == "filled-with-zeros":
+            for p in model.parameters():
+                if p.grad is not None:
+                    p.grad.zero_()
         if case == "set-to-none":
             for p in model.parameters():
                 p.grad = None
@@ -127,10 +176,53 @@ def in_a_dictionary(hand):
         optimizer.zero_grad()
 
 
-def encoder_and_decoder(hand):
+def step_of(state, optimizer):
+    x = batch()
+    F.mse_loss(state.net(x), x).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def in_slots(hand):
+    state = State()
+    state.net = Model().cuda()
+    optimizer = torch.optim.AdamW(state.net.parameters())
+    by_hand(hand, [state.net], [optimizer])
+    for _ in range(3):
+        step_of(state, optimizer)
+
+
+def in_a_global_variable(hand):
+    global net
+    net = Model().cuda()
+    optimizer = torch.optim.AdamW(net.parameters())
+    by_hand(hand, [net], [optimizer])
+    for _ in range(3):
+        x = batch()
+        F.mse_loss(net(x), x).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+def one_after_another(hand):
+    for layers in (3, 4):
+        model = Model(layers=layers).cuda()
+        optimizer = torch.optim.AdamW(model.parameters())
+        by_hand(hand, [model], [optimizer])
+        for _ in range(2):
+            x = batch()
+            F.mse_loss(model(x), x).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+def encoder_and_decoder(case, hand):
     encoder, decoder = Model().cuda(), Model(layers=6).cuda()
-    first = torch.optim.AdamW(encoder.parameters())
-    second = torch.optim.AdamW(decoder.parameters())
+    if case == "comprehension":
+        first, second = [torch.optim.AdamW(each.parameters()) for each in (encoder, decoder)]
+    else:
+        first = torch.optim.AdamW(encoder.parameters())
+        second = torch.optim.AdamW(decoder.parameters())
     by_hand(hand, [encoder, decoder], [first, second])
     for _ in range(3):
         x = batch()
@@ -159,7 +251,18 @@ def adversarial(hand):
 
 
 def in_evaluation_mode(case):
-    """Gradients flow through a model in evaluation mode: it is trained ("frozen-norm"), or its input is ("perceptual")."""
+    """Gradients flow through a model in evaluation mode: it is trained, or its input is ("perceptual")."""
+    if case in ("object", "stored"):
+        first, second = Backbone(case == "stored").cuda().eval(), Model(layers=2).cuda()
+        optimizer = torch.optim.AdamW([*first.parameters(), *second.parameters()])
+        for _ in range(3):
+            x = batch()
+            first(x)
+            loss = F.mse_loss(second(first.output), x)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        return
     first, second = Model().cuda(), Model(layers=2).cuda()
     (first if case == "frozen-norm" else second).eval()
     optimizer = torch.optim.AdamW([*first.parameters(), *(second.parameters() if case == "frozen-norm" else ())])
@@ -205,13 +308,19 @@ def main():
     parser.add_argument("--hand", default="")
     arguments = parser.parse_args()
     case, hand = arguments.case, arguments.hand
-    if case == "encoder-decoder":
-        encoder_and_decoder(hand)
+    if case in ("encoder-decoder", "comprehension"):
+        encoder_and_decoder(case, hand)
+    elif case == "slots":
+        in_slots(hand)
+    elif case == "global":
+        in_a_global_variable(hand)
+    elif case == "one-after-another":
+        one_after_another(hand)
     elif case == "dictionary":
         in_a_dictionary(hand)
     elif case == "adversarial":
         adversarial(hand)
-    elif case in ("frozen-norm", "perceptual"):
+    elif case in ("frozen-norm", "perceptual", "object", "stored"):
         in_evaluation_mode(case)
     elif case == "two-gpus":
         on_two_gpus()

@@ -2,6 +2,7 @@
 the libraries that train models (libraries.py). It also stores facts about the program (whether it
 clips gradients, which library trains), on which toggles depend."""
 
+import contextlib
 import functools
 import inspect
 import json
@@ -9,6 +10,7 @@ import os
 import shlex
 import sys
 import threading
+import types
 import weakref
 
 from vramscope import imports, packages
@@ -30,7 +32,10 @@ OPTIMIZERS = (
     "Adafactor",
     "LBFGS",
 )
-MOST_ITEMS = 64  # of a list or dictionary in which modules are looked for
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+# Limits of the search for modules: how deep (self.state.nets["main"]), the items of a list or
+# dictionary, and the values of each depth
+MOST_DEPTH, MOST_ITEMS, MOST_VALUES = 4, 64, 4096
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
@@ -57,6 +62,14 @@ def _script():
     return getattr(sys.modules.get("__main__"), "__file__", None)
 
 
+def _statements_frame(frame):
+    """Returns the frame of the statement that contains a comprehension. The variables of the
+    comprehension do not exist outside of it."""
+    while frame is not None and frame.f_code.co_name in COMPREHENSIONS:
+        frame = frame.f_back
+    return frame
+
+
 def _line(frame):
     return "" if frame is None else "%s:%d" % (frame.f_code.co_filename, frame.f_lineno)
 
@@ -72,42 +85,70 @@ def variables_of(frame):
     return variables
 
 
+def _globals_used(frame):
+    """Returns the global variables that a function reads."""
+    used, found = frame.f_code.co_names, frame.f_globals
+    return {name: found[name] for name in used if name in found}
+
+
+def _slots(value):
+    """Returns {name: content} of the fields that the class of an object declares in __slots__."""
+    found = {}
+    for kind in type(value).__mro__[:-1]:
+        for name, one in kind.__dict__.items() if "__slots__" in kind.__dict__ else ():
+            if type(one) is types.MemberDescriptorType:
+                with contextlib.suppress(AttributeError):  # not set
+                    found[name] = one.__get__(value)
+    return found
+
+
 def _modules(torch, frame):
     """Returns [(name, weak reference)] of the modules that have a name in a line of the program:
-    variables, their attributes, and items of lists and dictionaries."""
-    module, found, attributes = torch.nn.Module, [], []
-    for name, value in variables_of(frame).items():
-        # The type, because isinstance() would run code of proxy objects.
-        kind = type(value)
-        is_module = issubclass(kind, module)
-        if is_module:
-            found.append((name, weakref.ref(value)))
-        if kind in (dict, list, tuple) and len(value) <= MOST_ITEMS:
-            items = value.items() if kind is dict else enumerate(value)
-            attributes += [
-                ("%s[%s]" % (name, literal(key)), weakref.ref(content))
-                for key, content in list(items)
-                if issubclass(type(content), module) and type(key) in (str, int)
-            ]
-            continue
-        if issubclass(kind, (type, type(sys))) or kind.__getattribute__ not in (
-            object.__getattribute__,
-            module.__getattribute__,
-        ):
-            continue
-        fields = getattr(value, "__dict__", None)
-        for field, content in (
-            *(fields.items() if type(fields) is dict else ()),
-            *(value._modules.items() if is_module else ()),
-        ):
-            if (
-                issubclass(type(content), module)
-                and isinstance(field, str)
-                and field.isidentifier()
-                and (name == "self" or not field.startswith("_"))
-            ):
-                attributes.append(("%s.%s" % (name, field), weakref.ref(content)))
-    return found + attributes
+    variables, their attributes, and items of lists and dictionaries. The shortest names come
+    first."""
+    module, found = torch.nn.Module, []
+    values = list({**_globals_used(frame), **variables_of(frame)}.items())
+    for depth in range(MOST_DEPTH):
+        inner = []
+        for name, value in values:
+            # The type, because isinstance() would run code of proxy objects.
+            if issubclass(type(value), module):
+                found.append((name, weakref.ref(value)))
+            if len(inner) < MOST_VALUES and depth + 1 < MOST_DEPTH:
+                inner += _parts(module, name, value, depth)
+        values = inner
+    return found
+
+
+def _parts(module, name, value, depth):
+    """Returns [(name, value)] of the items of a list or dictionary, or of the attributes of an
+    object."""
+    kind = type(value)
+    if kind in (dict, list, tuple):
+        items = value.items() if kind is dict else enumerate(value)
+        return [
+            ("%s[%s]" % (name, literal(key)), content)
+            for key, content in (list(items) if len(value) <= MOST_ITEMS else ())
+            if type(key) in (str, int)
+        ]
+    if (
+        depth > 1
+        or issubclass(kind, (type, type(sys)))
+        or kind.__getattribute__ not in (object.__getattribute__, module.__getattribute__)
+    ):
+        return []
+    fields = getattr(value, "__dict__", None)
+    found = {**(fields if type(fields) is dict else {}), **_slots(value)}
+    return [
+        ("%s.%s" % (name, field), content)
+        for field, content in found.items()
+        if isinstance(field, str)
+        and field.isidentifier()
+        and (name == "self" and field != "_modules" or not field.startswith("_"))
+    ] + [
+        (name + _steps([step]), content)
+        for step, content in (value._modules.items() if issubclass(kind, module) else ())
+    ]
 
 
 def _steps(path):
@@ -256,7 +297,7 @@ class Session(Libraries):
         `root` ("encoder.layers"), such as "self.model.encoder.layers". `names`: [(name, weak
         reference)] of the modules that have names at another line."""
         if names is None:
-            frame = self.users_frames()[0]
+            frame = _statements_frame(self.users_frames()[0])
             names = _modules(self.torch, frame) if frame is not None else []
         path, owners = part.split(".") if part else [], [root]
         for step in path:
@@ -454,15 +495,18 @@ class Session(Libraries):
         return __init__
 
     def _remember_names(self, optimizer):
-        frame = self.scripts_frame()
+        frame = _statements_frame(self.scripts_frame())
         if frame is None:
             return
-        self.optimizer_places[optimizer] = _line(frame)
-        if not self.optimizer_place:
-            self.optimizer_place, self.optimizer_names = _line(frame), _modules(self.torch, frame)
-            self.optimizer_sites[_line(frame)] = self.optimizer_names
-        elif len(self.optimizer_sites) < 16:
-            self.optimizer_sites.setdefault(_line(frame), _modules(self.torch, frame))
+        place = self.optimizer_places[optimizer] = _line(frame)
+        self.optimizer_place = self.optimizer_place or place
+        before = self.optimizer_sites.get(place)
+        if before is not None or len(self.optimizer_sites) < 16:
+            # A line within a loop or a function creates the optimizers of several models.
+            names = [*_modules(self.torch, frame), *(before or ())]
+            known = {(name, one()): (name, one) for name, one in names if one() is not None}
+            self.optimizer_sites[place] = list(known.values())
+        self.optimizer_names = self.optimizer_sites[self.optimizer_place]
 
     def place_of(self, optimizer):
         """Returns where the script creates an optimizer. If that is unknown, returns where it
