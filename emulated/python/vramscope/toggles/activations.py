@@ -445,10 +445,22 @@ class EvalNoGrad(Toggle):
         self.trained = False  # a step followed evaluations, with no training forward pass before it
         self.observed = False  # the current call is an evaluation with gradients
         self.without = []  # outputs computed without gradients (weak references)
+        # models called in evaluation mode, and in training mode, since the last step; and models
+        # ever called in training mode
+        self.evaluated, self.called = weakref.WeakSet(), weakref.WeakSet()
+        self.ever_called = weakref.WeakSet()
+        self.has_stepped = False  # the next call is the first one after a step
         self.needed = ""  # why the program needs gradients of an evaluation
 
     def before_call(self, module):
-        if self.without and unwrapped(module).training and self.torch.is_grad_enabled():
+        if self.has_stepped:
+            self.evaluated, self.called = weakref.WeakSet(), weakref.WeakSet()
+            self.has_stepped = False
+        if not unwrapped(module).training or not self.torch.is_grad_enabled():
+            return
+        self.called.add(module)
+        self.ever_called.add(module)
+        if self.without:
             outputs = {id(one()) for one in self.without} - {id(None)}
             if any(id(one) in outputs for one in self.inputs()):
                 self.unsuited(
@@ -474,6 +486,7 @@ class EvalNoGrad(Toggle):
             self.unsuited("the program computes gradients through a model in evaluation mode")
         if self.needed:
             return None
+        self.evaluated.add(module)
         self.observed = True
         return (
             self.torch.no_grad()
@@ -500,6 +513,19 @@ class EvalNoGrad(Toggle):
         if self.evaluations and not self.session.forwards:
             self.trained = True
         self.evaluations = 0
+        self.has_stepped = True
+        if self.evaluated and not self.needed:
+            own = {
+                id(p)
+                for group in optimizer.param_groups
+                for p in group["params"]
+                # With the toggle, the models in evaluation mode have no gradients.
+                if (p.grad is None) == self.on
+            }
+            for each in self.ever_called if self.on else self.called:
+                own -= {id(p) for p in each.parameters()}
+            if any(id(p) in own for each in self.evaluated for p in each.parameters()):
+                self.unsuited("the program trains a model in evaluation mode")
 
     def finish(self):
         if self.trained:

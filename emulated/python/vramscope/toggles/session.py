@@ -3,6 +3,7 @@ the libraries that train models (libraries.py). It also stores facts about the p
 clips gradients, which library trains), on which toggles depend."""
 
 import contextlib
+import dataclasses
 import functools
 import inspect
 import json
@@ -45,6 +46,8 @@ def tensors_in(torch, value):
         return [value]
     if isinstance(value, dict):
         value = list(value.values())
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        value = [getattr(value, field.name, None) for field in dataclasses.fields(value)]
     if isinstance(value, (tuple, list)):
         return [tensor for each in value for tensor in tensors_in(torch, each)]
     return []
