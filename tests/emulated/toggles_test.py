@@ -1218,6 +1218,13 @@ class TransformersTrainer(Toggles):
             self.assertIn(why, self.not_applied(TRAINER, toggle, "--teacher", state=state))
 
     @unittest.skipUnless(TORCH and has("peft"), "no peft")
+    def test_adapters_of_models_that_the_same_line_creates(self):
+        for option in ("--model-init", "--one-after-another"):
+            with self.subTest(option):
+                self.assertEqual(self.row("lora", TRAINER, option)["proposals"], ["8"])
+                self.assertEqual(self.same(TRAINER, "lora=4", option)["reached"], 2)
+
+    @unittest.skipUnless(TORCH and has("peft"), "no peft")
     def test_adapters_of_the_program(self):
         own = (TRAINER, "--hand", "own-lora")
         for toggle, line in (

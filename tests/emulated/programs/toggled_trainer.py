@@ -91,6 +91,25 @@ def optimizer_by_hand(hands):
     return create
 
 
+def several_models(config, hands, model_init):
+    def create():
+        model = AutoModelForCausalLM.from_config(config)
+        if "lora=4" in hands:
+            from peft import LoraConfig, get_peft_model
+
+            model = get_peft_model(model, LoraConfig(r=4, task_type="CAUSAL_LM", **ADAPTERS["lora=4"]))
+        return model
+
+    def arguments(steps):
+        return TrainingArguments(output_dir="out", max_steps=steps, save_strategy="no", report_to=[], per_device_train_batch_size=4)
+
+    if model_init:
+        Trainer(model_init=create, args=arguments(2), train_dataset=Sentences()).train()
+        return
+    Trainer(model=create(), args=arguments(1), train_dataset=Sentences()).train()
+    Trainer(model=create(), args=arguments(1), train_dataset=Sentences()).train()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hand", default="", help="a toggle, or several with commas between them")
@@ -108,6 +127,8 @@ def main():
     parser.add_argument("--teacher", action="store_true", help="first create a larger model, which is not trained")
     parser.add_argument("--endless", action="store_true", help="a data set over which a loop does not end")
     parser.add_argument("--second", action="store_true", help="then train a model in bfloat16 with another Trainer")
+    parser.add_argument("--model-init", action="store_true", help="a Trainer that creates its model itself")
+    parser.add_argument("--one-after-another", action="store_true", help="train two models one after another")
     options = parser.parse_args()
     Sentences.endless = options.endless
     if options.rank:
@@ -117,6 +138,9 @@ def main():
     hands = options.hand.split(",")
     asked = {"attn_implementation": "eager"} if options.eager else {}
     config = LlamaConfig(vocab_size=8000, hidden_size=256, intermediate_size=688, num_hidden_layers=4, num_attention_heads=4, **asked)
+    if options.model_init or options.one_after_another:
+        several_models(config, hands, options.model_init)
+        return
     loads = {}
     if "weights" in hands:
         loads["dtype"] = torch.bfloat16

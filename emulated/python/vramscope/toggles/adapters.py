@@ -26,6 +26,8 @@ class Lora(Toggle):
         "optimizer state"
     )
     # MODEL counts the models that transformers creates. Without it, the first one gets adapters.
+    # Models that a loop creates one after another count as one, because the line that adds adapters
+    # to one of them adds adapters to all.
     values, default, tries, excludes = "RANK[@MODEL]", "8", ("8",), ("lora-attention", "dora")
     reduces = {"Gradient": 1, "Optimizer state": 1}
     applies_to = (
@@ -38,6 +40,7 @@ class Lora(Toggle):
         rank, _, number = self.value.partition("@")
         self.rank, self.number = int(rank), int(number or 1)
         self.models = 0  # how many could have had adapters
+        self.calls = {}  # the calls that create them: {number: calls}
         self.numbers = weakref.WeakKeyDictionary()  # {model: its number}
         self.found_at = {}  # what was found for each model, if the toggle is off: {number: found()}
         # the numbers of the models that the program trains; None: a model without a number
@@ -55,18 +58,30 @@ class Lora(Toggle):
         elif importlib.util.find_spec("peft") is None:
             self.refuse("the package peft is not installed")
         else:
-            self.models += 1
+            number = self.new_number()
             if not self.on:
                 before = self.found()
                 self.withdraw("")
                 self.adapt(model)
-                self.found_at[self.models] = self.found()
-                if self.models != self.number:
+                self.found_at[number] = self.found()
+                if number != self.number:
                     self.restore(before)
-            elif self.models == self.number:
+            elif number == self.number:
                 model = self.adapt(model)
-            self.numbers[model] = self.models
+            self.numbers[model] = number
         return model
+
+    def new_number(self):
+        """Returns the number of the model that is now created."""
+        calls = self.session.users_calls()
+        for number, others in self.calls.items() if calls else ():
+            # A function of the program may also create a teacher and a student, but not if one is
+            # created after the other has been trained.
+            if calls == others or number in self.trained and calls[0] == others[0]:
+                return number
+        self.models += 1
+        self.calls[self.models] = calls or [None]
+        return self.models
 
     def adapt(self, model):
         """Returns the model with adapters if the toggle is on."""

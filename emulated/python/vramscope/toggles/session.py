@@ -275,6 +275,16 @@ class Session(Libraries):
             not path.startswith((HERE, "<")) and not packages.is_package(path)
         )
 
+    def users_calls(self):
+        """Returns the calls in the user's own code that lead here, beginning with the innermost
+        one, up to code that a library calls. A call is a line, and a position in its function,
+        because a line may contain several calls."""
+        frame, calls = self.users_frames()[0], []
+        while frame is not None and self.is_users(frame):
+            calls.append((_line(frame), frame.f_lasti))
+            frame = frame.f_back
+        return calls
+
     def scripts_frame(self):
         """Returns the innermost frame of the started script, or else of the user's own code."""
         frame, script = sys._getframe(1), _script()
