@@ -363,7 +363,7 @@ class PlainLoop(Toggles):
                 )
 
     def test_steps_in_backward_of_two_models_or_without_scaling(self):
-        for case in ("encoder-decoder", "scaler-off"):
+        for case in ("encoder-decoder", "scaler-off", "momentum"):
             with self.subTest(case):
                 report = self.same(MODELS, "step-in-backward", "--case", case)
                 compile("\n".join(line["text"] for line in report["change"]), "change", "exec")

@@ -5,7 +5,7 @@ def step_in_backward(optimizer):
     own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in optimizer.param_groups for p in group["params"]}
 
     def step(p):
-        own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
+        own[p][0].param_groups[0].update({**own[p][1], "params": [p]})
         own[p][0].step()
         own[p][0].zero_grad()
 

@@ -242,7 +242,7 @@ class StepInBackward(Toggle):
         'own = {p: (type(optimizer)([{**group, "params": [p]}]), group) for group in '
         'optimizer.param_groups for p in group["params"]}',
         "def step(p, own=own):",
-        '    own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]',
+        '    own[p][0].param_groups[0].update({**own[p][1], "params": [p]})',
         "    own[p][0].step()",
         "    own[p][0].zero_grad()",
         "for p in [p for p in own if p.requires_grad]:",
@@ -424,7 +424,8 @@ class StepInBackward(Toggle):
         def step(p):
             if self.unsuitable:
                 return
-            own[p][0].param_groups[0]["lr"] = own[p][1]["lr"]
+            # Schedulers change the learning rate, and some also the momentum.
+            own[p][0].param_groups[0].update({**own[p][1], "params": [p]})
             own[p][0].step()
             own[p][0].zero_grad()
             self.compute(p, None)
