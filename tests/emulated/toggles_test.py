@@ -347,6 +347,9 @@ class PlainLoop(Toggles):
             ("closure", "not applied", "function that computes the loss"),
             ("own-optimizer", "not applied", "required arguments"),
             ("adversarial", "not usable", "accumulates gradients"),
+            ("assigned", "not usable", "reads or changes gradients"),
+            ("logged", "not usable", "reads gradients after the step"),
+            ("resumed", "not applied", "loads the state"),
             ("distributed", "not applied", "several GPUs"),
         ):
             with self.subTest(case):
@@ -403,6 +406,14 @@ class PlainLoop(Toggles):
         (row,) = [row for row in answer["toggles"] if row["name"] == "free-gradients"]
         self.assertEqual(row["state"], "already on")
         self.already_on(MODELS, ("free-gradients",), "--case", "set-to-none")
+
+    def test_gradients_that_the_program_reads_after_the_step(self):
+        for case, state in (("logged", "does not apply"), ("filled-with-zeros", "applies")):
+            answer = self.plan(MODELS, "--case", case, options=("--all-toggles",))
+            (row,) = [row for row in answer["toggles"] if row["name"] == "free-gradients"]
+            self.assertEqual(row["state"], state)
+        why = self.not_applied(MODELS, "free-gradients", "--case", "logged", state="not usable")
+        self.assertIn("reads gradients after the step", why)
 
     def test_names_of_models(self):
         for case, name in (

@@ -258,6 +258,7 @@ class StepInBackward(Toggle):
         # parameter's id: (how often, the gradient, its version). The gradient is a weak reference.
         self.computed = {}
         self.watched = None  # whether reads of gradients are watched; True only in the first step
+        self.attached = set()  # ids of the parameters whose steps are in backward
         from torch.optim.optimizer import register_optimizer_step_pre_hook
 
         add = self.torch.optim.Optimizer.add_param_group
@@ -271,6 +272,15 @@ class StepInBackward(Toggle):
             return add(optimizer, group)
 
         self.torch.optim.Optimizer.add_param_group = add_param_group
+        load = self.torch.optim.Optimizer.load_state_dict
+
+        @functools.wraps(load)
+        def load_state_dict(optimizer, state_dict):
+            if state_dict.get("state"):
+                self.unsuited("the program loads the state of its optimizer from a checkpoint")
+            return load(optimizer, state_dict)
+
+        self.torch.optim.Optimizer.load_state_dict = load_state_dict
         register_optimizer_step_pre_hook(self.steps)
         self.torch.autograd.backward = self.observed(self.torch.autograd.backward)
 
@@ -327,12 +337,9 @@ class StepInBackward(Toggle):
         """Watches whether the program reads gradients after its first backward pass. If the steps
         are in backward, the gradients do not exist then."""
         kind, grad = self.torch.nn.Parameter, self.torch.Tensor.grad
-        folder = os.path.dirname(self.torch.__file__) + os.sep
-        utils = os.path.join(folder, "nn", "utils") + os.sep
 
         def read(parameter):
-            path = sys._getframe(1).f_code.co_filename
-            if not path.startswith((folder, HERE)) or path.startswith(utils):
+            if _reads_itself(self.torch, sys._getframe(1)):
                 self.unsuited("the program reads or changes gradients between backward and step")
             return grad.__get__(parameter)
 
@@ -356,7 +363,9 @@ class StepInBackward(Toggle):
         closure = kwargs.get("closure", args[1] if args[1:] else None)
         for p in _parameters(optimizer):
             _, state = self.computed.pop(id(p), (0, None))
-            if not self.on and closure is None and self.state(p.grad) != state:
+            # With the toggle, the gradient has been freed, unless it does not come from backward.
+            changed = self.state(p.grad) != state and (not self.on or id(p) in self.attached)
+            if changed and closure is None:
                 self.unsuited("the program reads or changes gradients between backward and step")
 
     def stepped(self, optimizer):
@@ -432,11 +441,13 @@ class StepInBackward(Toggle):
 
         for p in own:
             if p.requires_grad:
+                self.attached.add(id(p))
                 p.register_post_accumulate_grad_hook(step)
 
     def finish(self):
         session = self.session
         self.unwatch()
+        session.toggle("free-gradients").unwatch()
         why = (
             "gradients are clipped in %s, and clipping needs all gradients at once" % session.clips
             if session.clips
@@ -456,6 +467,15 @@ class StepInBackward(Toggle):
 
 def _parameters(optimizer):
     return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+def _reads_itself(torch, frame):
+    """Returns whether this frame, which reads a gradient, needs its value: it belongs to the
+    program or to a library other than torch, or it computes the norm of gradients."""
+    folder = os.path.dirname(torch.__file__) + os.sep
+    utils = os.path.join(folder, "nn", "utils") + os.sep
+    path = frame.f_code.co_filename
+    return not path.startswith((folder, HERE)) or path.startswith(utils)
 
 
 class _Cleared(Toggle):
@@ -514,6 +534,7 @@ class FreeGradients(_Cleared):
     applies_to = (
         "the program's own loop, if it keeps the gradients of a step during the next forward pass"
     )
+    why_needed = "the program reads gradients after the step"
     ours = False
 
     def install(self):
@@ -523,6 +544,10 @@ class FreeGradients(_Cleared):
         self.lives = False  # such gradients exist during a forward pass
         self.watched = False
         self.removed = set()  # ids of parameters whose gradients the program itself sets to None
+        self.owners = {}  # the optimizers that have stepped, while watched: {id of parameter: it}
+        # the gradients that the program reads then: {id of parameter: (weak reference, version)}
+        self.read = {}
+        self.needed = False  # the program needs the gradients after the step
         super().install()
 
     def cleared(self, owner, set_to_none):
@@ -546,27 +571,48 @@ class FreeGradients(_Cleared):
                 optimizer.zero_grad()
             finally:
                 self.ours = False
-            if not self.session.steps:
-                self.watch()
+        if not self.session.steps and self.session.library != "Trainer":
+            self.owners.update({id(p): optimizer for p in _parameters(optimizer)})
+            self.watch()
 
     def watch(self):
-        """If the toggle is on, the gradients are gone before the program itself clears them, so
-        this watches whether it does that without zero_grad()."""
+        """Watches whether the program reads gradients between the first step and the next forward
+        pass, for example to log their norms. If the toggle is on, the gradients are gone before the
+        program itself clears them, so this also watches whether it does that without
+        zero_grad()."""
         kind, grad = self.torch.nn.Parameter, self.torch.Tensor.grad
+
+        def read(parameter):
+            value = grad.__get__(parameter)
+            kept = self.owners.get(id(parameter)) in self.stale
+            if kept and _reads_itself(self.torch, sys._getframe(1)):
+                self.read[id(parameter)] = StepInBackward.state(value)
+            return value
 
         def write(parameter, value):
             if value is None and not self.ours:
                 self.removed.add(id(parameter))
+                self.read.pop(id(parameter), None)
             grad.__set__(parameter, value)
 
         if "grad" not in kind.__dict__:
-            kind.grad = property(grad.__get__, write, grad.__delete__)
+            kind.grad = property(read, write, grad.__delete__)
             self.watched = True
 
     def unwatch(self):
-        if self.watched:
-            del self.torch.nn.Parameter.grad
-            self.watched = False
+        if not self.watched:
+            return
+        del self.torch.nn.Parameter.grad
+        self.watched, self.owners = False, {}
+        in_backward = self.session.toggle("step-in-backward")
+        if self.on or in_backward.on:  # the gradients are gone
+            self.needed = bool(self.read)
+        else:
+            # A gradient that was then filled with zeros was read only for that.
+            found = [one for one in self.read.values() if one is not None]
+            self.needed = any(one() is None or one()._version == version for one, version in found)
+        if self.needed:
+            in_backward.unsuited(self.why_needed)
 
     def keeps(self, parameter):
         """Returns whether the program keeps the gradient, or would keep it without the toggle."""
@@ -591,3 +637,10 @@ class FreeGradients(_Cleared):
                     place=self.session.place_of(optimizer),
                     each=True,
                 )
+
+    def finish(self):
+        self.unwatch()
+        if self.needed and self.on:
+            self.reject(self.why_needed)
+        elif self.needed and self.reached:
+            self.withdraw(self.why_needed)
