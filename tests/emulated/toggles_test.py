@@ -318,13 +318,24 @@ class PlainLoop(Toggles):
             program = file.read().splitlines()
         for option, lines, place in (
             ("--teacher", [line % (name, name) for name in ("model", "teacher")], "optim.AdamW("),
-            ("--wrapped", [around], "logits = model(ids)"),
+            # in training and in evaluation
+            ("--wrapped", [around, around], "logits = model(ids)"),
         ):
             with self.subTest(option):
                 report = self.same(PLAIN, "bf16", option)
                 self.assertEqual([change["text"] for change in report["change"]], lines)
                 number = int(report["change"][0]["where"].rpartition(":")[2])
                 self.assertIn(place, program[number - 1])
+
+    def test_equal_lines_for_each_place(self):
+        answer = self.plan(
+            MODELS,
+            "--case",
+            "adversarial",
+            options=("--toggle", "optimizer=sgd", "--toggle", "bf16"),
+        )
+        for report, places in zip(answer["toggles"], (2, 1), strict=True):
+            self.assertEqual(len({change["where"] for change in report["change"]}), places)
 
     def test_what_the_program_does_undoes_it(self):
         self.assertIn(

@@ -280,7 +280,7 @@ class Loops:
             for key in (before, (body, place)):
                 toggle.lines.pop(key, None)
         all_names += [name for name in names if name not in all_names]
-        return toggle.reach(self.head(all_names) + comment, body, place=place, each=True)
+        return toggle.reach(self.head(all_names) + comment, body, place=place)
 
     @staticmethod
     def head(names):
@@ -371,7 +371,8 @@ class NoUseCache(Toggle):
     applies_to = "transformers models that keep keys and values in training"
 
     def install(self):
-        self.seen = weakref.WeakSet()
+        self.seen, self.expressions = weakref.WeakSet(), weakref.WeakKeyDictionary()
+        self.expression = ""  # the one of the current call
         # the current call trains a model whose configuration enables the cache
         self.candidate = False
         self.asked = None  # the call's own use_cache argument
@@ -397,8 +398,9 @@ class NoUseCache(Toggle):
             self.candidate = part in self.seen
             if part not in self.seen:
                 self.seen.add(part)
-                self.expression = self.session.name_of(module, name)
+                self.expressions[part] = self.session.name_of(module, name)
                 part.register_forward_pre_hook(self.called, with_kwargs=True)
+            self.expression = self.expressions[part]
             if self.on:
                 part.config.use_cache = False
         else:
@@ -420,7 +422,7 @@ class NoUseCache(Toggle):
         elif kept and self.on:
             self.override("the model still keeps keys and values")
         elif kept or self.on:
-            self.reach("%s.config.use_cache = False" % self.expression)
+            self.reach("%s.config.use_cache = False" % self.expression, each=False)
         else:
             self.already("the model keeps no keys and values in training")
 

@@ -90,7 +90,8 @@ class SdpaBackend(Toggle):
                 *[
                     "torch.backends.cuda.%s(%s)" % (self.function(kind), kind == self.value)
                     for kind in self.values
-                ]
+                ],
+                each=False,
             )
             self.unchanged = self.unchanged and self.chosen_anyway(args, kwargs)
             return attention(*args, **kwargs)

@@ -80,10 +80,10 @@ class Toggle:
 
     # --- calls by toggles ---
 
-    def reach(self, *lines, place=None, each=False):
+    def reach(self, *lines, place=None, each=True):
         """Call where the toggle applies. Returns whether to apply it. `lines` are the lines that
-        the user would write here. The report has equal lines only once, or once for each place if
-        `each` is set."""
+        the user would write here. The report has equal lines once for each place, or only once if
+        `each` is not set."""
         self.reached += 1
         here = self.session.place() if place is None else place
         self.places.add(here)

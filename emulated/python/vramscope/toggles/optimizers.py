@@ -395,7 +395,7 @@ class StepInBackward(Toggle):
                 self.unsuited(why)
                 continue
             self.done.add(optimizer)
-            if self.reach(*self.text, place=self.session.place_of(optimizer), each=True):
+            if self.reach(*self.text, place=self.session.place_of(optimizer)):
                 self.session.calls.making_own = True
                 self.session.calls.making += 1
                 try:
@@ -635,7 +635,6 @@ class FreeGradients(_Cleared):
                     "optimizer.register_step_post_hook(lambda optimizer, *_: "
                     "optimizer.zero_grad())",
                     place=self.session.place_of(optimizer),
-                    each=True,
                 )
 
     def finish(self):

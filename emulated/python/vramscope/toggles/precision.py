@@ -211,11 +211,12 @@ class Bf16(_Mixed):
         return self.ours if self.reach(line, place=place, each=True) else None
 
     def text(self, module):
-        """Returns the line to write for a model, and its place."""
+        """Returns the line to write for a model, and its place. The place is None if it is each
+        call of the model."""
         name = self.session.name_before_training(module)
         if name is None:
             line = 'with torch.autocast("cuda", dtype=torch.bfloat16):  # around the forward pass'
-            return line, self.session.place()
+            return line, None
         line = '{0}.forward = torch.autocast("cuda", dtype=torch.bfloat16)({0}.forward)'
         return line.format(name), self.session.optimizer_place
 
