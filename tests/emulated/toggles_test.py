@@ -1348,11 +1348,11 @@ class TransformersTrainer(Toggles):
         )
 
     def test_a_model_that_is_not_trained(self):
-        for toggle in ("quantize", "lora"):
-            self.assertRegex(
-                self.row(toggle, TRAINER, "--pretrained", "--other")["why"],
-                "other than the one|is not installed",
-            )
+        """Another model is passed to Trainer, which can have adapters."""
+        other = (TRAINER, "--pretrained", "--other")
+        self.assertRegex(self.row("quantize", *other)["why"], "other than the one|is not installed")
+        if has("peft"):
+            self.assertEqual(self.row("lora", *other)["proposals"], ["8@2"])
 
     def test_a_library_that_calls_compile_when_it_is_imported(self):
         self.assertIn("does not use torch.compile", self.row("activation-budget", TRAINER)["why"])

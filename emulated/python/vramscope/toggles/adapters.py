@@ -393,7 +393,7 @@ class Quantize(Toggle):
         return 'load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=torch.bfloat16'
 
     def model_made(self, model, where):
-        if self.reached:
+        if self.reached and where:  # not a model that is only passed to a Trainer
             self.made.add(model)
             if not self.on and getattr(model, "is_quantized", False):
                 self.withdraw("the checkpoint is already quantized", already=True)
