@@ -430,6 +430,7 @@ class PlainLoop(Toggles):
         for case, name in (
             ("dictionary", 'nets["main"]'),
             ("slots", "state.net"),
+            ("private", "state._net"),
             ("global", "net"),
             ("one-after-another", "model"),
         ):

@@ -80,6 +80,15 @@ class State:
     __slots__ = ("net", "unset")
 
 
+class Private:
+    def __init__(self):
+        self._net = Model().cuda()
+
+    @property
+    def net(self):
+        return self._net
+
+
 def by_hand(name, models, optimizers):
     if name == "checkpointing":
         for model in models:
@@ -183,9 +192,12 @@ def step_of(state, optimizer):
     optimizer.zero_grad()
 
 
-def in_slots(hand):
-    state = State()
-    state.net = Model().cuda()
+def in_an_object(case, hand):
+    if case == "slots":
+        state = State()
+        state.net = Model().cuda()
+    else:
+        state = Private()
     optimizer = torch.optim.AdamW(state.net.parameters())
     by_hand(hand, [state.net], [optimizer])
     for _ in range(3):
@@ -310,8 +322,8 @@ def main():
     case, hand = arguments.case, arguments.hand
     if case in ("encoder-decoder", "comprehension"):
         encoder_and_decoder(case, hand)
-    elif case == "slots":
-        in_slots(hand)
+    elif case in ("slots", "private"):
+        in_an_object(case, hand)
     elif case == "global":
         in_a_global_variable(hand)
     elif case == "one-after-another":

@@ -108,7 +108,7 @@ def _slots(value):
 def _modules(torch, frame):
     """Returns [(name, weak reference)] of the modules that have a name in a line of the program:
     variables, their attributes, and items of lists and dictionaries. The shortest names come
-    first."""
+    first, and private attributes of other objects last."""
     module, found = torch.nn.Module, []
     values = list({**_globals_used(frame), **variables_of(frame)}.items())
     for depth in range(MOST_DEPTH):
@@ -120,7 +120,7 @@ def _modules(torch, frame):
             if len(inner) < MOST_VALUES and depth + 1 < MOST_DEPTH:
                 inner += _parts(module, name, value, depth)
         values = inner
-    return found
+    return sorted(found, key=lambda one: "._" in one[0] and not one[0].startswith("self."))
 
 
 def _parts(module, name, value, depth):
@@ -147,7 +147,12 @@ def _parts(module, name, value, depth):
         for field, content in found.items()
         if isinstance(field, str)
         and field.isidentifier()
-        and (name == "self" and field != "_modules" or not field.startswith("_"))
+        and (
+            not field.startswith("_")
+            or name == "self"
+            and field != "_modules"
+            or issubclass(type(content), module)
+        )
     ] + [
         (name + _steps([step]), content)
         for step, content in (value._modules.items() if issubclass(kind, module) else ())
