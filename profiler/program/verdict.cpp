@@ -181,7 +181,8 @@ std::string LastPythonLine(std::string_view output) {
     std::string_view number = line.substr(quote + kLine.size());
     number = number.substr(0, number.find_first_not_of("0123456789"));
     const bool installed = file.find("-packages/") != file.npos || file.starts_with("<") ||
-                           file.find("/lib/python3") != file.npos;
+                           file.find("/lib/python3") != file.npos ||
+                           file.find("/emulated/python/") != file.npos;  // vramscope's hooks
     if (!installed && !number.empty())
       place = fmt::format("{}:{}", file.substr(file.rfind('/') + 1), number);
   }

@@ -18682,6 +18682,14 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>the program does not accumulate gradients with Accelerator.accumulate(); vary the program&apos;s own argument for the batch size: vramscope fit --vary=--batch-size=1..64</source>
         <translation>程序没有用 Accelerator.accumulate() 累积梯度；请改变程序自己的批大小参数：vramscope fit --vary=--batch-size=1..64</translation>
     </message>
+    <message>
+        <source>the program loads the state of its optimizer from a checkpoint</source>
+        <translation>程序从检查点加载优化器的状态</translation>
+    </message>
+    <message>
+        <source>the program trains a model in evaluation mode</source>
+        <translation>程序以评估模式训练模型</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

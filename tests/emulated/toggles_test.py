@@ -297,11 +297,12 @@ class PlainLoop(Toggles):
     @unittest.skipUnless(has("transformers") and has("accelerate"), "no transformers")
     def test_a_library_that_does_not_train(self):
         """The program only creates objects of a library, or trains another model with it."""
-        loop = 'model.forward = torch.autocast("cuda", dtype=torch.bfloat16)(model.forward)'
+        loop = 'with torch.autocast("cuda", dtype=torch.bfloat16):  # around the forward pass'
         for unused, lines in (
-            ("Accelerator", [loop]),
-            ("TrainingArguments", [loop]),
-            ("Trainer", ["TrainingArguments(..., bf16=True)", loop]),
+            # in training and in evaluation
+            ("Accelerator", [loop, loop]),
+            ("TrainingArguments", [loop, loop]),
+            ("Trainer", ["TrainingArguments(..., bf16=True)", loop, loop]),
         ):
             with self.subTest(unused):
                 report = self.same(PLAIN, "bf16", "--unused", unused)
@@ -311,21 +312,22 @@ class PlainLoop(Toggles):
                 self.same(PLAIN, toggle, "--unused", "TrainingArguments")
         self.assertIn("--vary", self.not_applied(PLAIN, "micro-batch=1", "--unused", "Accelerator"))
 
-    def test_lines_for_each_model(self):
-        line = '%s.forward = torch.autocast("cuda", dtype=torch.bfloat16)(%s.forward)'
+    def test_lines_for_each_call(self):
         around = 'with torch.autocast("cuda", dtype=torch.bfloat16):  # around the forward pass'
         with open(os.path.join(HERE, "programs", PLAIN)) as file:
             program = file.read().splitlines()
-        for option, lines, place in (
-            ("--teacher", [line % (name, name) for name in ("model", "teacher")], "optim.AdamW("),
-            # in training and in evaluation
-            ("--wrapped", [around, around], "logits = model(ids)"),
+        for option, calls in (
+            ("--teacher", ["logits = model(ids)", "target = teacher(ids)", "    model(ids)"]),
+            ("--wrapped", ["logits = model(ids)", "    model(ids)"]),
         ):
             with self.subTest(option):
                 report = self.same(PLAIN, "bf16", option)
-                self.assertEqual([change["text"] for change in report["change"]], lines)
-                number = int(report["change"][0]["where"].rpartition(":")[2])
-                self.assertIn(place, program[number - 1])
+                self.assertEqual(
+                    [change["text"] for change in report["change"]], [around] * len(calls)
+                )
+                for change, call in zip(report["change"], calls):
+                    number = int(change["where"].rpartition(":")[2])
+                    self.assertIn(call, program[number - 1])
 
     def test_equal_lines_for_each_place(self):
         answer = self.plan(

@@ -248,6 +248,7 @@ TEST(Verdict, LastPythonLineIsInTheUsersCode) {
                            "  File \"/home/me/train.py\", line 31, in <module>\n    main()\n"
                            "  File \"/home/me/train.py\", line 12, in main\n    model(x)\n"
                            "  File \"/v/lib/python3.11/site-packages/torch/nn.py\", line 5, in g\n"
+                           "  File \"/v/emulated/python/vramscope/hooks.py\", line 9, in h\n"
                            "ValueError: File \"x\", line 7\n"),
             "train.py:12");
   EXPECT_EQ(LastPythonLine("all is well\n"), "");

@@ -348,8 +348,7 @@ class Offload(Toggle):
             return None
         if self.reach(
             "with torch.autograd.graph.save_on_cpu(pin_memory=True):  # around the call of the "
-            "model",
-            each=True,
+            "model"
         ):
             return self.torch.autograd.graph.save_on_cpu(pin_memory=True)
         return None
@@ -492,7 +491,7 @@ class EvalNoGrad(Toggle):
         self.observed = True
         return (
             self.torch.no_grad()
-            if self.reach("with torch.no_grad():  # around the evaluation", each=True)
+            if self.reach("with torch.no_grad():  # around the evaluation")
             else None
         )
 

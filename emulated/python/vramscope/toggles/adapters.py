@@ -223,7 +223,7 @@ class _OwnLora(Toggle):
 
     def lora_config(self, keywords, text):
         wanted = self.settings(keywords)
-        if wanted and self.reach(text(wanted), each=True):
+        if wanted and self.reach(text(wanted)):
             self.wanted = wanted
             keywords.update(wanted)
 
@@ -369,8 +369,7 @@ class Quantize(Toggle):
             self.refuse("the package bitsandbytes is not installed")
         elif self.reach(
             "%s(..., quantization_config=transformers.BitsAndBytesConfig(%s))  # import "
-            "transformers" % (which, self.words()),
-            each=True,
+            "transformers" % (which, self.words())
         ):
             import torch
             from transformers import BitsAndBytesConfig

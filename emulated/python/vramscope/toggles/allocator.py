@@ -167,7 +167,7 @@ class EmptyCache(Toggle):
         if (steps, created) not in self.changes_at:
             self.changes_at[steps, created] = self.change(steps, created)
         line, place = self.changes_at[steps, created]
-        if self.reach(line, place=place, each=True):
+        if self.reach(line, place=place):
             self.torch.cuda.empty_cache()
 
     def change(self, place, created):

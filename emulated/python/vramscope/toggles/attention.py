@@ -33,7 +33,7 @@ class Attention(Toggle):
             self.already('%s already has attn_implementation="%s"' % (which, there))
         elif self.value == "flash_attention_2" and importlib.util.find_spec("flash_attn") is None:
             self.refuse("the package flash_attn is not installed")
-        elif self.reach('%s(..., attn_implementation="%s")' % (which, self.value), each=True):
+        elif self.reach('%s(..., attn_implementation="%s")' % (which, self.value)):
             keywords["attn_implementation"] = self.value
 
     def model_made(self, model, where):

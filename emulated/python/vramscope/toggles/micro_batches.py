@@ -117,7 +117,7 @@ class MicroBatches:
 
     def reaches(self, found, batch):
         line = "%s(..., batch_size=%d)" % (found.name, batch)
-        return self.reach(line, place=found.place, each=True)
+        return self.reach(line, place=found.place)
 
     def unsuitable_loader(self, loader, found):
         """Returns why the batches of the DataLoader cannot be divided, or ""."""

@@ -75,8 +75,7 @@ class Optimizer(Toggle):
                             keywords.get(name, defaults[name].default)
                             for name in ("lr", "weight_decay")
                         )
-                    ),
-                    each=True,
+                    )
                 )
         elif kind.__name__.lower() == self.value:
             self.already("the optimizer is already %s" % kind.__name__)
@@ -119,7 +118,7 @@ class Optimizer(Toggle):
                 other = bitsandbytes.optim.AdamW8bit
             else:
                 other = self.torch.optim.SGD if self.value == "sgd" else self.torch.optim.Adafactor
-            self.reach(self.change(**settings), each=True)
+            self.reach(self.change(**settings))
             return other(bound.arguments["params"], **settings)
 
         kind.__new__ = staticmethod(__new__)
@@ -199,8 +198,7 @@ class OptimizerImpl(Toggle):
             wanted = {name: value for name, value in wanted.items() if name in names}
             if self.reach(
                 "torch.optim.%s(..., %s)"
-                % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items()))),
-                each=True,
+                % (kind.__name__, ", ".join("%s=%s" % pair for pair in sorted(wanted.items())))
             ):
                 keywords.update(wanted)
 
@@ -512,8 +510,7 @@ class ZeroGrad(_Cleared):
         return (
             self.reach(
                 "%s.zero_grad(set_to_none=True)"
-                % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer"),
-                each=True,
+                % ("model" if isinstance(owner, self.torch.nn.Module) else "optimizer")
             )
             or set_to_none
         )

@@ -160,7 +160,6 @@ class Bf16(_Mixed):
     def install(self):
         super().install()
         self.ours = None  # the autocast around the present call
-        self.texts = weakref.WeakKeyDictionary()  # {model: (line to write, its place)}
         self.depth = 0  # nesting of the program's own autocasts in this type
         # Whether a part of a model under the toggle's autocast was called inside one of the
         # program's own autocasts
@@ -205,20 +204,8 @@ class Bf16(_Mixed):
 
     def autocast(self, module):
         self.ours = self.torch.autocast("cuda", dtype=self.torch.bfloat16)
-        if module not in self.texts:
-            self.texts[module] = self.text(module)
-        line, place = self.texts[module]
-        return self.ours if self.reach(line, place=place, each=True) else None
-
-    def text(self, module):
-        """Returns the line to write for a model, and its place. The place is None if it is each
-        call of the model."""
-        name = self.session.name_before_training(module)
-        if name is None:
-            line = 'with torch.autocast("cuda", dtype=torch.bfloat16):  # around the forward pass'
-            return line, None
-        line = '{0}.forward = torch.autocast("cuda", dtype=torch.bfloat16)({0}.forward)'
-        return line.format(name), self.session.optimizer_place
+        line = 'with torch.autocast("cuda", dtype=torch.bfloat16):  # around the forward pass'
+        return self.ours if self.reach(line) else None
 
 
 @toggle
@@ -288,7 +275,7 @@ class Weights(Toggle):
                 ),
                 place=self.session.trainer_place,
             )
-        return self.reach("%s(..., %s=%s)" % (which, name, self.kind), each=True)
+        return self.reach("%s(..., %s=%s)" % (which, name, self.kind))
 
     def install(self):
         self.made = weakref.WeakSet()

@@ -220,10 +220,9 @@ class Session(Libraries):
         self.forwards = 0  # training forward passes since the last step
         self.steps = 0
         self.roots = []  # models called outermost: (class, parameters)
-        # Where the program's script creates its first optimizer, and [(name, weak reference)] of
-        # the modules that have names there.
-        self.optimizer_place, self.optimizer_names = "", []
-        self.optimizer_sites = {}  # the same of each optimizer: {place: names}
+        self.optimizer_place = ""  # where the program's script creates its first optimizer
+        # {where it creates an optimizer: [(name, weak reference)] of the modules with names there}
+        self.optimizer_sites = {}
         self.optimizer_places = weakref.WeakKeyDictionary()  # {optimizer: where it is created}
 
     def install(self):
@@ -335,16 +334,6 @@ class Session(Libraries):
             if any(id(module) in known for module in (root, *root.children())):
                 return self.name_of(root, part, names), place
         return self.name_of(root, part), self.place()
-
-    def name_before_training(self, root):
-        """Returns the name of a module where the script creates its optimizer, or None."""
-        found = [name for name, reference in self.names_before_training() if reference() is root]
-        return found[0] if found else None
-
-    def names_before_training(self):
-        return [
-            (name, reference) for name, reference in self.optimizer_names if reference() is not None
-        ]
 
     def arguments_text(self, arguments, values):
         """Returns the change that sets these fields of TrainingArguments: arguments of the command
@@ -524,7 +513,6 @@ class Session(Libraries):
             names = [*_modules(self.torch, frame), *(before or ())]
             known = {(name, one()): (name, one) for name, one in names if one() is not None}
             self.optimizer_sites[place] = list(known.values())
-        self.optimizer_names = self.optimizer_sites[self.optimizer_place]
 
     def place_of(self, optimizer):
         """Returns where the script creates an optimizer. If that is unknown, returns where it
