@@ -329,6 +329,13 @@ class PlainLoop(Toggles):
                     number = int(change["where"].rpartition(":")[2])
                     self.assertIn(call, program[number - 1])
 
+    def test_lines_after_the_last_group_of_parameters(self):
+        report = self.same(MODELS, "step-in-backward", "--case", "two-groups")
+        with open(os.path.join(HERE, "programs", MODELS)) as file:
+            program = file.read().splitlines()
+        number = int(report["change"][0]["where"].rpartition(":")[2])
+        self.assertIn("add_param_group", program[number - 1])
+
     def test_equal_lines_for_each_place(self):
         answer = self.plan(
             MODELS,
@@ -1386,6 +1393,19 @@ class TransformersTrainer(Toggles):
             "findings.py", ["no-use-cache"], "kv-cache", "--call-without-cache"
         )
         self.assertIn("use_cache=False", answer["toggles"][0]["why"])
+
+    def test_what_a_callback_sets_in_the_training(self):
+        self.assertIn(
+            "afterwards",
+            self.not_applied(
+                TRAINER,
+                "eval-accumulation",
+                "--undo",
+                "eval_accumulation_steps=None",
+                "--undo-later",
+                state="no effect",
+            ),
+        )
 
     def test_what_the_program_sets_afterwards(self):
         self.assertIn(

@@ -119,6 +119,9 @@ def one_model(case, hand):
         optimizer = Scheduled(model.parameters(), lr=1e-3, momentum=0.9)
     else:
         optimizer = torch.optim.AdamW(model.parameters())
+    if case == "two-groups":
+        optimizer = torch.optim.AdamW(model.blocks.parameters())
+        optimizer.add_param_group({"params": list(model.head.parameters()), "weight_decay": 0.0})
     if case == "resumed":
         states = {index: {"step": torch.tensor(1.0), "exp_avg": torch.zeros_like(p), "exp_avg_sq": torch.zeros_like(p)} for index, p in enumerate(model.parameters())}
         optimizer.load_state_dict({**optimizer.state_dict(), "state": states})

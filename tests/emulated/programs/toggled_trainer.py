@@ -2,10 +2,11 @@
 import argparse
 import contextlib
 import dataclasses
+import functools
 import tempfile
 
 import torch
-from transformers import AutoModelForCausalLM, BitsAndBytesConfig, HfArgumentParser, LlamaConfig, LlamaForCausalLM, Trainer, TrainingArguments
+from transformers import AutoModelForCausalLM, BitsAndBytesConfig, HfArgumentParser, LlamaConfig, LlamaForCausalLM, Trainer, TrainerCallback, TrainingArguments
 
 
 class Sentences(torch.utils.data.Dataset):
@@ -114,6 +115,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hand", default="", help="a toggle, or several with commas between them")
     parser.add_argument("--undo", default="", help="NAME=VALUE of TrainingArguments that is set behind them")
+    parser.add_argument("--undo-later", action="store_true", help="revert it when the training begins")
     parser.add_argument("--pretrained", action="store_true", help="load the model with from_pretrained")
     parser.add_argument("--other", action="store_true", help="train a model other than the loaded one")
     parser.add_argument("--own-sampler", action="store_true", help="a Trainer that chooses the samples itself")
@@ -181,9 +183,16 @@ def main():
         arguments, = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses("--output_dir out --max_steps 2 --report_to none".split())
     if options.other:
         model = LlamaForCausalLM(config)
+    callbacks = []
     if options.undo:
         name, value = options.undo.split("=")
-        setattr(arguments, name, {"False": False, "None": None}.get(value, value))
+        undo = functools.partial(setattr, arguments, name, {"False": False, "None": None}.get(value, value))
+        if options.undo_later:
+            callback = TrainerCallback()
+            callback.on_train_begin = lambda *args, **kwargs: undo()
+            callbacks.append(callback)
+        else:
+            undo()
     if options.plain:
         model = Plain()
     further = {}
@@ -193,7 +202,7 @@ def main():
             further["optimizers"] = create(model.cuda()), None
         else:
             trainer, OwnOptimizer.create = OwnOptimizer, staticmethod(create)
-    trainer = trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8)), **further)
+    trainer = trainer(model=model, args=arguments, train_dataset=Sentences(), eval_dataset=torch.utils.data.Subset(Sentences(), range(8)), callbacks=callbacks, **further)
     if options.evaluate:
         trainer.evaluate()
     trainer.train()

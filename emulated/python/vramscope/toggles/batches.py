@@ -17,6 +17,7 @@ class Argument(Toggle):
     group, changes, applies_to = "batches", NOTHING, "transformers' Trainer"
     set_to = {}  # the fields that the toggle has set in the last TrainingArguments
     before = {}  # their values before
+    begun = None  # (the arguments of the last call of train(), {name: value} of these fields)
 
     def arguments(self, arguments):
         """Returns the fields to set as {name: value}. If the toggle does not apply, calls refuse()
@@ -43,12 +44,21 @@ class Argument(Toggle):
                 self.override(
                     "the program sets %s=%r afterwards" % (name, getattr(arguments, name))
                 )
+        self.begun = arguments, {name: getattr(arguments, name) for name in self.set_to}
+
+    def finish(self):
+        arguments, values = self.begun or (None, {})
+        for name, value in values.items() if self.on else ():
+            if getattr(arguments, name) != value:  # a callback
+                self.override(
+                    "the program sets %s=%r afterwards" % (name, getattr(arguments, name))
+                )
 
     def undo(self, arguments, why):
         """Call if the toggle turns out not to apply to this Trainer."""
         for name, value in self.before.items():
             setattr(arguments, name, value)
-        self.set_to, self.before = {}, {}
+        self.set_to, self.before, self.begun = {}, {}, None
         self.withdraw_since(why, self.reported)
 
     def absent(self):

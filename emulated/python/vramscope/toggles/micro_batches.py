@@ -287,6 +287,7 @@ class MicroBatches:
             self.check(trainer, wanted)
 
     def finish(self):
+        super().finish()
         # With the change made by hand, len(loader) would have been larger when it was called.
         ended = self.session.process.about["ended"] in ("end", "exit")
         if ended and self.divided is not None and self.measured and self.session.steps < 2:

@@ -251,6 +251,8 @@ class StepInBackward(Toggle):
     def install(self):
         self.optimizers = []  # weak references
         self.done = weakref.WeakSet()
+        # {optimizer: where the program adds its last group of parameters before the training}
+        self.completed = weakref.WeakKeyDictionary()
         self.unsuitable = ""  # why the steps cannot be in backward
         # The gradients that backward has computed since the last step of their optimizer, by the
         # parameter's id: (how often, the gradient, its version). The gradient is a weak reference.
@@ -263,10 +265,11 @@ class StepInBackward(Toggle):
 
         @functools.wraps(add)
         def add_param_group(optimizer, group):
-            if not self.session.calls.making_own and all(
-                reference() is not optimizer for reference in self.optimizers
-            ):
-                self.optimizers.append(weakref.ref(optimizer))
+            if not self.session.calls.making_own:
+                if all(reference() is not optimizer for reference in self.optimizers):
+                    self.optimizers.append(weakref.ref(optimizer))
+                elif not self.session.calls.making and optimizer not in self.done:
+                    self.completed[optimizer] = self.session.place()
             return add(optimizer, group)
 
         self.torch.optim.Optimizer.add_param_group = add_param_group
@@ -393,7 +396,8 @@ class StepInBackward(Toggle):
                 self.unsuited(why)
                 continue
             self.done.add(optimizer)
-            if self.reach(*self.text, place=self.session.place_of(optimizer)):
+            place = self.completed.get(optimizer) or self.session.place_of(optimizer)
+            if self.reach(*self.text, place=place):
                 self.session.calls.making_own = True
                 self.session.calls.making += 1
                 try:
