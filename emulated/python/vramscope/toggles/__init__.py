@@ -31,6 +31,7 @@ def declared():
         batches,
         compiled,
         optimizers,
+        gradients,
         precision,
         sharding,
     )
