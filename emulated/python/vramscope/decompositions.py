@@ -1,7 +1,8 @@
 """Replaces decompositions of weights that have no initial values. Adapters that are initialised
 from the weights (PiSSA, OLoRA, FRoD, ...) decompose the weights on the CPU, which takes minutes per
 layer. Weights without initial values are zeros, and the factors of a zero matrix are known:
-identity and zeros.
+identity and zeros. What adapters compute from such factors is often a large diagonal matrix, whose
+inverse and eigenvectors need no search.
 
 scikit-learn's KMeans would put the equal rows of such factors into one cluster. Clusters are
 assumed to be equally large instead."""
@@ -38,11 +39,46 @@ def _zeros(torch, value):
     )
 
 
+def _diagonal(torch, value):
+    """The diagonal of a large diagonal matrix whose inverse exists, else None."""
+    if (
+        not isinstance(value, torch.Tensor)
+        or value.device.type != "cpu"
+        or value.layout is not torch.strided
+        or value.dim() != 2
+        or value.shape[0] != value.shape[1]
+        or value.numel() < LARGE
+        or not value.is_floating_point()
+        or value.requires_grad
+    ):
+        return None
+    diagonal = value.diagonal()
+    entries = diagonal.count_nonzero()
+    if entries < len(diagonal) or value.count_nonzero() != entries:
+        return None
+    return diagonal
+
+
+def _inverse_of_diagonal(torch, diagonal):
+    return torch.diag(diagonal.reciprocal())
+
+
+def _eigenvectors_of_diagonal(torch, diagonal):
+    values, order = diagonal.sort(stable=True)
+    vectors = torch.zeros(len(order), len(order), dtype=diagonal.dtype)
+    vectors[order, torch.arange(len(order))] = 1
+    return torch.return_types.linalg_eigh((values, vectors))
+
+
+# These results are exact: nothing is assumed.
+_OF_DIAGONAL = {"inv": _inverse_of_diagonal, "eigh": _eigenvectors_of_diagonal}
+
+
 def _shapes(torch, value):
     return value.to("meta") if isinstance(value, torch.Tensor) else value
 
 
-def _known(process, function, orthogonal):
+def _known(process, function, orthogonal, of_diagonal):
     torch = process.torch
 
     def made(shape, identity):
@@ -53,6 +89,10 @@ def _known(process, function, orthogonal):
 
     @functools.wraps(function)
     def wrapper(matrix, *args, **kwargs):
+        if of_diagonal is not None and not args and not kwargs:
+            diagonal = _diagonal(torch, matrix)
+            if diagonal is not None:
+                return of_diagonal(torch, diagonal)
         if not _zeros(torch, matrix) or kwargs.get("out") is not None:
             return function(matrix, *args, **kwargs)
         shapes = function(_shapes(torch, matrix), *(_shapes(torch, arg) for arg in args), **kwargs)
@@ -101,7 +141,6 @@ def install(process):
     linalg = getattr(process.torch, "linalg", None)
     for name, orthogonal in _FACTORS.items():
         if hasattr(linalg, name):
-            overrides.replace(
-                process.torch, linalg, name, _known(process, getattr(linalg, name), orthogonal)
-            )
+            known = _known(process, getattr(linalg, name), orthogonal, _OF_DIAGONAL.get(name))
+            overrides.replace(process.torch, linalg, name, known)
     imports.after(process, "sklearn.cluster._kmeans", functools.partial(_clusters, process))

@@ -12,6 +12,12 @@ def main():
     assert factors.Q[5, 5] == 1 and factors.R.shape == (8192, 8192) and not factors.R.any()
     assert torch.linalg.eigh(weight).eigenvectors.diagonal().eq(1).all()
     assert torch.linalg.solve(weight, torch.ones(8192, 3)).shape == (8192, 3)
+    scaled = 2 * torch.eye(8192)
+    scaled[5, 5] = 1  # FRoD's inverses of products of orthogonal matrices
+    assert torch.linalg.inv(scaled)[4, 4] == 0.5 and torch.linalg.inv(scaled).sum() == 4096.5
+    values, vectors = torch.linalg.eigh(scaled)
+    assert values[0] == 1 and values[1:].eq(2).all()
+    assert vectors.count_nonzero() == 8192 and torch.equal(scaled @ vectors[:, :9], vectors[:, :9] * values[:9])
     small = torch.linalg.svd(torch.ones(300, 2))
     assert small.S[0] > 24 and small.U.shape == (300, 300)  # small matrices are really decomposed
     rank = 16
