@@ -396,6 +396,7 @@ class PlainLoop(Toggles):
         for case, state, why in (
             ("frozen-norm", "not usable", "the input of a model that is trained"),
             ("perceptual", "not applied", "computes gradients through a model in evaluation mode"),
+            ("keyword", "not applied", "computes gradients through a model in evaluation mode"),
             ("object", "not usable", "the input of a model that is trained"),
             ("stored", "not usable", "trains a model in evaluation mode"),
         ):

@@ -266,7 +266,7 @@ def adversarial(hand):
 
 
 def in_evaluation_mode(case):
-    """Gradients flow through a model in evaluation mode: it is trained, or its input is ("perceptual")."""
+    """Gradients flow through a model in evaluation mode: it is trained, or its input is ("perceptual", "keyword")."""
     if case in ("object", "stored"):
         first, second = Backbone(case == "stored").cuda().eval(), Model(layers=2).cuda()
         optimizer = torch.optim.AdamW([*first.parameters(), *second.parameters()])
@@ -283,7 +283,8 @@ def in_evaluation_mode(case):
     optimizer = torch.optim.AdamW([*first.parameters(), *(second.parameters() if case == "frozen-norm" else ())])
     for _ in range(3):
         x = batch()
-        loss = F.mse_loss(second(first(x)), x)
+        made = first(x)
+        loss = F.mse_loss(second(x=made) if case == "keyword" else second(made), x)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -335,7 +336,7 @@ def main():
         in_a_dictionary(hand)
     elif case == "adversarial":
         adversarial(hand)
-    elif case in ("frozen-norm", "perceptual", "object", "stored"):
+    elif case in ("frozen-norm", "perceptual", "keyword", "object", "stored"):
         in_evaluation_mode(case)
     elif case == "two-gpus":
         on_two_gpus()

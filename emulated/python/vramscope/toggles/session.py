@@ -61,6 +61,13 @@ def unwrapped(module):
     return module.module if name in wrappers else module
 
 
+def _keywords_of_call():
+    """Returns the keyword arguments of the call whose hook calls this. PyTorch does not pass them
+    to hooks of all modules, so they are read from the frame of Module._call_impl."""
+    keywords = sys._getframe(2).f_locals.get("kwargs")
+    return keywords if type(keywords) is dict else {}
+
+
 def _script():
     return getattr(sys.modules.get("__main__"), "__file__", None)
 
@@ -174,7 +181,7 @@ def _steps(path):
 class _Calls(threading.local):
     def __init__(self):
         self.root = None  # the outermost module that this thread is in
-        self.inputs = ()  # the positional arguments of that call
+        self.inputs = ()  # the arguments of that call
         self.again = 0  # nested calls of that module
         self.contexts = []
         self.making = 0  # nesting of optimizers being created
@@ -429,7 +436,7 @@ class Session(Libraries):
             return
         if isinstance(module, self.loss) or next(module.parameters(), None) is None:
             return
-        calls.root, calls.inputs = module, args
+        calls.root, calls.inputs = module, (args, _keywords_of_call())
         if self.torch.is_grad_enabled() and unwrapped(module).training:
             libraries = self.inside or calls.trainer or self.accelerated and self.prepared
             if not libraries:
