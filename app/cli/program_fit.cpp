@@ -281,7 +281,7 @@ class ProgramFit {
                                  run::FormatBytes(plans_.ServerBytes()))) +
               "\n";
     return text + Prose(i18n::Format(
-                      "vramscope made {} plans in {:.0f} s{}. Times are modelled. `vramscope "
+                      "Plans: {}, made in {:.0f} s{}. Times are modelled. `vramscope "
                       "toggles -- ...` shows why other toggles do not apply.",
                       plans_.plans(), SecondsSince(begin_),
                       fitted.cut_short ? i18n::Text(", then the time limit (--patience) ended the "
@@ -493,7 +493,7 @@ class ProgramVary {
         for (const uint64_t bytes : {planned.peak, planned.reserved, planned.needed()})
           cells.push_back(run::FormatBytes(bytes));
         cells.push_back(Milliseconds(planned.step_ms));
-        cells.emplace_back(Fits(row) ? "yes" : "no");
+        cells.push_back(Fits(row) ? i18n::Text("yes") : i18n::Text("no"));
       } else {
         cells.insert(cells.end(), {"", "", "", "", Printable(planned.error)});
       }

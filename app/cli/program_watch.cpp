@@ -190,11 +190,11 @@ class ProgramWatch {
     text += fmt::format(
         " ({:.1f} s{})\n", seconds,
         server_.socket().empty() || !cold_.empty() ? "" : i18n::Text(", modules already imported"));
-    for (const std::string& line : error) text += "   " + Printable(line) + "\n";
+    for (const std::string& line : error) text += "  " + Printable(line) + "\n";
     if (!now) {
-      if (last_) text += i18n::Format("   the last successful plan: {}\n", TextOf(*last_));
+      if (last_) text += i18n::Format("  the last successful plan: {}\n", TextOf(*last_));
     } else if (!last_) {
-      text += "   " + TextOf(*now) + "\n";
+      text += "  " + TextOf(*now) + "\n";
     } else {
       text += Comparison(*last_, *now);
     }
@@ -204,15 +204,15 @@ class ProgramWatch {
         if (names.size() < kMostNames) names.push_back(Short(path));
       const size_t more = files_.Paths().size() - names.size();
       text += i18n::Format(
-          "   watching {}{}; save a watched file to start a new plan, press Ctrl-C to stop\n",
+          "  watching {}{}; save a watched file to start a new plan, press Ctrl-C to stop\n",
           fmt::join(names, ", "), more > 0 ? i18n::Format(" and {} more", more) : "");
     } else if (plans_ == 2 && server_.ResidentBytes() > 0) {
       text += i18n::Format(
-          "   a process keeps the imported modules for later plans and uses {} of host memory\n",
+          "  a process keeps the imported modules for later plans and uses {} of host memory\n",
           run::FormatBytes(server_.ResidentBytes()));
     }
     if (!cold_.empty())
-      text += i18n::Format("   this plan imported all modules again; reason: {}\n",
+      text += i18n::Format("  this plan imported all modules again; reason: {}\n",
                            Printable(i18n::Shown(cold_)));
     return text;
   }
@@ -223,22 +223,26 @@ class ProgramWatch {
         run::FormatBytes(figures.needed));
   }
   static std::string Comparison(const PlanFigures& before, const PlanFigures& now) {
-    std::string text;
-    const auto line = [&](std::string_view name, uint64_t a, uint64_t b) {
-      text += fmt::format("   {:<14} {} -> {} ({})\n", name, run::FormatBytes(a),
-                          run::FormatBytes(b), SignedBytes(ByteDifference(a, b)));
-    };
     const auto categories = ChangedCategories(before, now);
     if (before.peak == now.peak && before.reserved == now.reserved && categories.empty())
-      return i18n::Format("   unchanged: {}\n", TextOf(now));
-    line("peak", before.peak, now.peak);
-    line("reserved", before.reserved, now.reserved);
+      return i18n::Format("  unchanged: {}\n", TextOf(now));
+    Table table({{""},
+                 {i18n::Text("Before"), Table::kRight},
+                 {i18n::Text("Now"), Table::kRight},
+                 {i18n::Text("Change"), Table::kRight}});
+    const auto row = [&table](std::string name, uint64_t a, uint64_t b) {
+      table.Row({std::move(name), run::FormatBytes(a), run::FormatBytes(b),
+                 SignedBytes(ByteDifference(a, b))});
+    };
+    row(i18n::Text("Peak"), before.peak, now.peak);
+    row(i18n::Text("Reserved"), before.reserved, now.reserved);
     const auto of = [](const PlanFigures& figures, const std::string& name) {
       const auto it = figures.categories.find(name);
       return it == figures.categories.end() ? 0 : it->second;
     };
-    for (const auto& [name, bytes] : categories) line(name, of(before, name), of(now, name));
-    return text;
+    for (const auto& [name, bytes] : categories)
+      row(i18n::Shown(name), of(before, name), of(now, name));
+    return table.Text();
   }
   static std::string Short(const std::string& path) {
     std::error_code none;

@@ -200,7 +200,7 @@ class Savings {
     if (lists_others_) text += ReasonsText(start_.toggles);
     return text + "\n" +
            Prose(
-               i18n::Format("vramscope made {} plans in {:.0f} s. Times are modelled. `vramscope "
+               i18n::Format("Plans: {}, made in {:.0f} s. Times are modelled. `vramscope "
                             "plan --toggle NAME -- ...` prints the lines to write in the program.",
                             plans_.plans(), Seconds()));
   }

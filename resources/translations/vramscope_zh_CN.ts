@@ -6497,9 +6497,9 @@ first difference: event {} at {}
 </translation>
     </message>
     <message>
-        <source>   the last successful plan: {}
+        <source>  the last successful plan: {}
 </source>
-        <translation>   上一次成功的规划：{}
+        <translation>  上一次成功的规划：{}
 </translation>
     </message>
     <message>
@@ -11701,21 +11701,21 @@ replayed with {}{}{}
 </translation>
     </message>
     <message>
-        <source>   a process keeps the imported modules for later plans and uses {} of host memory
+        <source>  a process keeps the imported modules for later plans and uses {} of host memory
 </source>
-        <translation>   一个进程为后续规划保留已导入的模块，占用 {} 主机内存
+        <translation>  一个进程为后续规划保留已导入的模块，占用 {} 主机内存
 </translation>
     </message>
     <message>
-        <source>   unchanged: {}
+        <source>  unchanged: {}
 </source>
-        <translation>   没有变化：{}
+        <translation>  没有变化：{}
 </translation>
     </message>
     <message>
-        <source>   watching {}{}; save a watched file to start a new plan, press Ctrl-C to stop
+        <source>  watching {}{}; save a watched file to start a new plan, press Ctrl-C to stop
 </source>
-        <translation>   正在监视 {}{}；保存任一被监视的文件即开始新的规划，按 Ctrl-C 结束
+        <translation>  正在监视 {}{}；保存任一被监视的文件即开始新的规划，按 Ctrl-C 结束
 </translation>
     </message>
     <message>
@@ -12911,9 +12911,9 @@ The replay matches every recorded decision with these settings, which the file d
 </translation>
     </message>
     <message>
-        <source>   this plan imported all modules again; reason: {}
+        <source>  this plan imported all modules again; reason: {}
 </source>
-        <translation>   此次规划重新导入了全部模块；原因：{}
+        <translation>  此次规划重新导入了全部模块；原因：{}
 </translation>
     </message>
     <message>
@@ -16225,14 +16225,6 @@ the run still runs out of memory.</source>
 2 用法错误，3 输入错误，4 内部故障。</translation>
     </message>
     <message>
-        <source>vramscope made {} plans in {:.0f} s. Times are modelled. `vramscope plan --toggle NAME -- ...` prints the lines to write in the program.</source>
-        <translation>vramscope 进行了 {} 次规划，用时 {:.0f} 秒。时间为建模值。`vramscope plan --toggle NAME -- ...` 会输出需要写入程序的行。</translation>
-    </message>
-    <message>
-        <source>vramscope made {} plans in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
-        <translation>vramscope 进行了 {} 次规划，用时 {:.0f} 秒{}。时间为建模值。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
-    </message>
-    <message>
         <source>vramscope on the other computer has a different version: it sends stream version {}, but this vramscope reads version {}. Install the same version of vramscope there</source>
         <translation>另一台计算机的 vramscope 版本不同：它发送的数据流版本为 {}，而本机的 vramscope 读取版本 {}。请在那里安装相同版本的 vramscope</translation>
     </message>
@@ -18689,6 +18681,22 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>the program trains a model in evaluation mode</source>
         <translation>程序以评估模式训练模型</translation>
+    </message>
+    <message>
+        <source>Before</source>
+        <translation>之前</translation>
+    </message>
+    <message>
+        <source>Now</source>
+        <translation>现在</translation>
+    </message>
+    <message>
+        <source>Plans: {}, made in {:.0f} s. Times are modelled. `vramscope plan --toggle NAME -- ...` prints the lines to write in the program.</source>
+        <translation>规划次数：{}，用时 {:.0f} 秒。时间为建模值。`vramscope plan --toggle NAME -- ...` 会输出需要写入程序的行。</translation>
+    </message>
+    <message>
+        <source>Plans: {}, made in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
+        <translation>规划次数：{}，用时 {:.0f} 秒{}。时间为建模值。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
     </message>
 </context>
 <context>
