@@ -4,7 +4,7 @@ is applied.
     @toggle
     class EvalNoGrad(Toggle):
         name, label = "eval-no-grad", "No gradients in evaluation"
-    group, changes = "activations", NOTHING
+        group, changes = "activations", NOTHING
 
         def around_call(self, module):
             if not module.training and self.reach("with torch.no_grad():  # around the evaluation"):
@@ -14,6 +14,7 @@ is applied.
 # How a toggle changes the result of the training. `fit` shows it.
 NOTHING, ROUNDING, TRAINING = "nothing", "rounding", "training"
 MOST_LINES = 60
+FURTHER = "# further places are not listed"
 ALL = {}  # name: class, in the order of declaration
 
 
@@ -90,7 +91,7 @@ class Toggle:
         keys = [(line, here if each else "") for line in lines]
         new = [key for key in keys if key not in self.lines]
         if len(self.lines) + len(new) > MOST_LINES:
-            new = [("# further places are not listed", "")]
+            new = [(FURTHER, "")]
         for key in new:
             self.lines.setdefault(key, here)
         return self.on
@@ -177,8 +178,22 @@ class Toggle:
             "applies_to": self.applies_to,
             "proposals": proposals,
             "shares": [self.share(value) for value in proposals],
-            "change": [{"text": text, "where": place} for (text, _), place in self.lines.items()],
+            "change": [{"text": text, "where": place} for text, place in self.lines_to_write()],
         }
+
+    def lines_to_write(self):
+        """Returns the lines and their places: file by file as the program reaches them, and in the
+        order of a file's lines."""
+        files = []
+
+        def order(line):
+            text, place = line
+            file, _, number = place.rpartition(":")
+            if file not in files:
+                files.append(file)
+            return text == FURTHER, files.index(file), int(number) if number.isdigit() else 0
+
+        return sorted(((text, place) for (text, _), place in self.lines.items()), key=order)
 
     # --- places of application, implemented by toggles ---
 
