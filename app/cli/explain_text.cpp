@@ -98,7 +98,7 @@ std::string FragmentationText(const trace::Trace& trace, const explain::Fragment
                  {i18n::Text("Live"), Table::kRight},
                  {i18n::Text("Holes"), Table::kRight},
                  {i18n::Text("Cached"), Table::kRight},
-                 {i18n::Text("Largest hole"), Table::kRight}});
+                 {i18n::Text("Largest free range"), Table::kRight}});
     for (size_t i = 0; i < std::min(f.pools.size(), top); ++i) {
       const auto& p = f.pools[i];
       std::string name = explain::PoolName(p);
@@ -175,7 +175,7 @@ std::string SegmentsText(const std::vector<explain::SegmentView>& segments, size
   Table table({{i18n::Text("Address")},
                {i18n::Text("Bytes"), Table::kRight},
                {i18n::Text("Free"), Table::kRight},
-               {i18n::Text("Largest hole"), Table::kRight},
+               {i18n::Text("Largest free range"), Table::kRight},
                {i18n::Text("Pool")},
                {i18n::Text("Use")}});
   std::vector<const explain::SegmentView*> order;

@@ -146,10 +146,16 @@ std::string States(const std::optional<uint64_t>& n, double log10) {
 
 std::string ExactText(const trace::Trace& trace, const replay::Replayed& r) {
   const bool same = r.differences == 0;
+  const std::string_view match =
+      r.end_state_equal
+          ? i18n::Text("the replay matches every recorded decision")
+          : i18n::Text(
+                "the replay matches every recorded decision, but other blocks are left at "
+                "the end");
   std::string text = i18n::Format(
       "{}\n\n  addresses       {} allocations match\n  cudaMalloc      {} segments match\n  "
       "cudaFree        {} segments match\n",
-      same ? i18n::Text("the replay matches every recorded decision")
+      same ? std::string(match)
            : i18n::Format("{} difference{} between the recording and the replay",
                           Count(r.differences), r.differences == 1 ? "" : "s"),
       Of(r.addresses_equal, r.addresses_total), Of(r.segment_allocs_equal, r.segment_allocs_total),

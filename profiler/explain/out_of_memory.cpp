@@ -159,7 +159,11 @@ absl::StatusOr<OutOfMemoryPage> ExplainOutOfMemory(const trace::Trace& trace,
     if (at.Apply()) page.peak_reserved = std::max(page.peak_reserved, at.sums().reserved);
   page.device_memory = trace.info.device.memory_bytes;
   if (page.count == 0) {
-    page.headline = i18n::Text("Nothing ran out of memory in this file.");
+    page.headline = trace.info.content == trace::Content::kState
+                        ? i18n::Text(
+                              "This file has no history, so it does not show whether memory "
+                              "ran out before.")
+                        : i18n::Text("Nothing ran out of memory in this file.");
     if (page.device_memory > page.peak_reserved) {
       page.headline +=
           i18n::Format(" At most {} of the device's {} were reserved.",

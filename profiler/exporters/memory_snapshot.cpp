@@ -13,6 +13,7 @@
 #include "profiler/exporters/snapshot_times.h"
 #include "profiler/run/alloc_conf.h"
 #include "profiler/trace/allocator_events.h"
+#include "profiler/trace/segment_record.h"
 #include "profiler/trace/snapshot_limits.h"
 
 namespace vramscope::exporters {
@@ -68,9 +69,14 @@ class SnapshotWriter {
   }
 
  private:
-  // Sizes above the readers' limits occur only in damaged or artificial traces.
+  // A snapshot lists segments, and readers add up the reserved memory from them. Sizes above the
+  // readers' limits occur only in damaged or artificial traces.
   absl::Status CanBeReadBack() const {
     const trace::AllocationTable& a = trace_.allocations;
+    const bool host = trace::IsOfHostMemory(trace_) && trace_.segments.size() == 0;
+    if (a.size() > 0 && (host || trace::SegmentRecordOf(trace_) != trace::SegmentRecord::kEach))
+      return absl::FailedPreconditionError(
+          i18n::Format("No snapshot was written: {}", trace::WhyNoSegments(trace_)));
     for (uint32_t row = 0; row < a.size(); ++row)
       if (const uint64_t bytes = std::max(a.bytes[row], a.bytes_rounded[row]);
           bytes > trace::kMostSnapshotBytes)

@@ -141,7 +141,7 @@ Table PinnedTable(const Fragmentation& f) {
   Table table;
   table.columns = {{i18n::Text("Segment"), true, 110},
                    {i18n::Text("Free"), true, 110},
-                   {i18n::Text("Largest hole"), true, 110},
+                   {i18n::Text("Largest free range"), true, 110},
                    {i18n::Text("Held by"), false, 300},
                    {i18n::Text("Blocks"), true, 60}};
   for (const Fragmentation::Pinned& p : f.pinned) {
@@ -209,7 +209,7 @@ Table WhatIfTable(const WhatIf& w) {
                    {i18n::Text("cudaFree, unmap"), true, 130},
                    {i18n::Text("Retries"), true, 70},
                    {i18n::Text("Out of memory"), true, 110},
-                   {i18n::Text("Largest hole"), true, 110},
+                   {i18n::Text("Largest free range"), true, 110},
                    {i18n::Text("Holes"), true, 110}};
   Row recorded;
   recorded.cells.resize(table.columns.size());

@@ -55,7 +55,15 @@ Json Read(const Subject& s, const std::string& command, const std::string& path,
 void CheckSnapshot(const Subject& s) {
   s.Begin(
       TEXT_MARK("the file that `export --to snapshot` wrote has the values of the original file"));
-  if (!s.has_segments()) return s.report.Skip(TEXT_MARK("the file has no segments"));
+  if (!s.has_segments()) {
+    const std::string path = s.commands.folder() / "no_segments.pickle";
+    std::vector<std::string> arguments = {"export", s.file, "--to", "snapshot", "-o", path};
+    arguments.insert(arguments.end(), s.device.begin(), s.device.end());
+    if (s.trace->allocations.size() == 0)
+      return s.report.Skip(TEXT_MARK("the file has no allocations"));
+    return s.report.True(TEXT_MARK("a file without segments cannot be exported as a snapshot"),
+                         s.commands.Run(arguments).exit_code == kBadInput);
+  }
   const std::optional<std::string> path = Export(s, "snapshot");
   if (!path) return;
   const Json info = Read(s, "info", *path);

@@ -164,6 +164,7 @@ TEST(Snapshot, OmitsCategoriesAndAnnotationsIfDisabled) {
 // Annotations of the user are written, but no annotations for inferred categories.
 TEST(Snapshot, KeepsUserAnnotationsButNotInferredOnes) {
   Events events;
+  events.Add(EventKind::kSegmentAlloc, 0, 0x7f00'0000'0000, 2 * kMiB);
   events.Add(EventKind::kMarker, 0).name.value = 1;
   events.Add(EventKind::kAlloc, 0, 0x7f00'0000'0000, 1000).category = Category::kTemporary;
   events.list.back().detail = 7;
@@ -352,6 +353,7 @@ TEST(Snapshot, WritesAllocatorSettings) {
 
 TEST(Snapshot, KeepsUserMetadataAndCompileContext) {
   Events events;
+  events.Add(EventKind::kSegmentAlloc, 0, 0x1000, 2 * kMiB);
   events.Add(EventKind::kAlloc, 0, 0x1000, 512).user_metadata = {1};
   events.Add(EventKind::kFreeRequested, 0).compile_context = {2};
   events.Add(EventKind::kFreeCompleted, 0);
@@ -360,17 +362,18 @@ TEST(Snapshot, KeepsUserMetadataAndCompileContext) {
   annotate.user_metadata = {1};
   const json entries =
       Export(*events.Build(Imported(), {"", "layer 7", "1/0", "annotate"}))["device_traces"][0];
-  ASSERT_EQ(entries.size(), 4u);
-  EXPECT_EQ(entries[0]["user_metadata"], "layer 7");
-  EXPECT_FALSE(entries[0].contains("compile_context"));
-  EXPECT_EQ(entries[1]["compile_context"], "1/0");
-  EXPECT_FALSE(entries[2].contains("user_metadata"));
-  EXPECT_EQ(entries[3]["action"], "annotate");
-  EXPECT_EQ(entries[3]["user_metadata"], "layer 7");
+  ASSERT_EQ(entries.size(), 5u);
+  EXPECT_EQ(entries[1]["user_metadata"], "layer 7");
+  EXPECT_FALSE(entries[1].contains("compile_context"));
+  EXPECT_EQ(entries[2]["compile_context"], "1/0");
+  EXPECT_FALSE(entries[3].contains("user_metadata"));
+  EXPECT_EQ(entries[4]["action"], "annotate");
+  EXPECT_EQ(entries[4]["user_metadata"], "layer 7");
 }
 
 TEST(Snapshot, KeepsLineMinusOneOfGeneratedCode) {
   Events events;
+  events.Add(EventKind::kSegmentAlloc, 0, 0x1000, 2 * kMiB);
   events.Add(EventKind::kAlloc, 0, 0x1000, 512).stack = {1};
   trace::StackIncrement stacks;
   stacks.function = {{1}};
@@ -379,15 +382,16 @@ TEST(Snapshot, KeepsLineMinusOneOfGeneratedCode) {
   stacks.lengths = {1};
   stacks.frames = {0};
   const json file = Export(*events.Build(Imported(), {"", "forward"}, stacks));
-  EXPECT_EQ(file["device_traces"][0][0]["frames"][0]["line"], -1);
+  EXPECT_EQ(file["device_traces"][0][1]["frames"][0]["line"], -1);
 }
 
 TEST(Snapshot, OmitsUnknownTimesAndHistory) {
   Events events;
+  events.Add(EventKind::kSegmentAlloc, 0, 0x1000, 2 * kMiB);
   events.Add(EventKind::kAlloc, 0, 0x1000, 512);
   trace::TraceInfo info = Imported();
   info.has_times = false;
-  EXPECT_FALSE(Export(*events.Build(info))["device_traces"][0][0].contains("time_us"));
+  EXPECT_FALSE(Export(*events.Build(info))["device_traces"][0][1].contains("time_us"));
   info.content = trace::Content::kState;
   const json state = Export(*events.Build(info));
   EXPECT_EQ(state["device_traces"], json::array({json::array()}));
@@ -406,9 +410,9 @@ TEST(Snapshot, OmitsUnknownTimesAndHistory) {
 // In the imported file, the first entries had no time.
 TEST(Snapshot, WritesNoNegativeTimes) {
   Events events;
+  events.Add(EventKind::kSegmentAlloc, 0, 0x1000, 2 * kMiB);
   events.Add(EventKind::kAlloc, 0, 0x1000, 512);
   events.Add(EventKind::kFreeRequested, 0);
-  events.Add(EventKind::kFreeCompleted, 0);
   trace::TraceInfo info = Imported();
   info.start_unix_ns = -1500;
   const json entries = Export(*events.Build(info))["device_traces"][0];
@@ -436,6 +440,17 @@ TEST(Snapshot, ProgressEndsAtOne) {
   EXPECT_TRUE(std::is_sorted(fractions.begin(), fractions.end()));
   EXPECT_GT(fractions.size(), 2u);
   EXPECT_EQ(fractions.back(), 1);
+}
+
+// A snapshot lists segments. Made-up segments around the blocks would become wrong figures of
+// reserved memory.
+TEST(Snapshot, RejectsBlocksWithoutSegments) {
+  Events events;
+  events.Add(EventKind::kAlloc, 0, 0x1000, 512);
+  std::ostringstream out;
+  const absl::Status status = WriteSnapshot(*events.Build(Imported()), out);
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(status.message()), testing::HasSubstr("reserved memory is not known"));
 }
 
 // The writer must refuse values that no reader would accept.
