@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <vector>
 
 #include "app/cli/check_verdict.h"
 #include "app/cli/command.h"
@@ -27,6 +29,8 @@
 #include "profiler/run/check_run.h"
 #include "profiler/run/device_file.h"
 #include "profiler/run/units.h"
+#include "profiler/trace/one_device.h"
+#include "profiler/trace/processes.h"
 
 namespace vramscope::cli::check_command {
 namespace {
@@ -110,14 +114,45 @@ ExitCode Say(const Judged& judged, const trace::Trace& whole, const std::string&
   return any(Judged::Verdict::kUnknown) ? kBadInput : kDone;
 }
 
+// Returns whether the verdict `a` is worse than `b`.
+bool IsWorse(const Judged& a, const Judged& b) {
+  const auto rank = [](const Judged& of) {
+    return std::tuple(of.verdict == Judged::Verdict::kOver, of.verdict == Judged::Verdict::kUnknown,
+                      of.needed);
+  };
+  return rank(a) > rank(b);
+}
+
+// Each device must fit the budget by itself, so the verdict is the worst of the devices' verdicts.
+absl::StatusOr<Judged> JudgeDevices(const std::shared_ptr<const trace::Trace>& whole,
+                                    const Options& options) {
+  const std::vector<uint8_t> devices = trace::DevicesOf(*whole);
+  if (devices.size() < 2) return Judge(whole, options.budget_bytes, options.context_said);
+  std::optional<Judged> worst;
+  absl::Status unknown;
+  for (const uint8_t device : devices) {
+    absl::StatusOr<Judged> judged =
+        Judge(trace::OfDevice(whole, device), options.budget_bytes, options.context_said);
+    if (!judged.ok())
+      unknown = Named(fmt::format("cuda:{}", device), judged.status());
+    else if (!worst || IsWorse(*judged, *worst))
+      worst = *std::move(judged);
+  }
+  if (worst && (unknown.ok() || worst->verdict == Judged::Verdict::kOver)) return *std::move(worst);
+  return unknown;
+}
+
 ExitCode JudgeAndSay(const std::string& file, const std::string& what,
-                     std::shared_ptr<const trace::Trace> trace, const trace::Trace& whole,
-                     const Options& options) {
-  const absl::StatusOr<Judged> judged =
-      Judge(std::move(trace), options.budget_bytes, options.context_said);
+                     const std::shared_ptr<const trace::Trace>& whole, const Options& options) {
+  const absl::StatusOr<Judged> judged = JudgeDevices(whole, options);
   if (!judged.ok())
     return ReportError(file.empty() ? judged.status() : Named(file, judged.status()));
-  return Say(*judged, whole, what, options);
+  if (const size_t devices = trace::DevicesOf(*whole).size(); devices > 1)
+    Note(
+        i18n::Format("the trace contains {} devices; the verdict is that of {}, the worst of their "
+                     "verdicts",
+                     devices, trace::NameOfDevice(*whole, trace::OnlyDevice(*judged->trace))));
+  return Say(*judged, *whole, what, options);
 }
 
 // Each process must fit the budget by itself, so the verdict is that of the process that needs the
@@ -132,15 +167,13 @@ ExitCode JudgeProgram(program::Program& seen, const program::Outcome& outcome,
   std::optional<Judged> most;
   Json ranks = Json::array();
   for (const program::ProcessRun& run : seen.runs) {
-    absl::StatusOr<Judged> judged =
-        Judge(ShownOf(run.trace), options.budget_bytes, options.context_said);
+    absl::StatusOr<Judged> judged = JudgeDevices(run.trace, options);
     if (!judged.ok()) return ReportError(judged.status());
     ranks.push_back({{"rank", run.about.rank},
                      {"process", run.about.pid},
                      {"needed", judged->needed},
                      {"within_budget", judged->within()}});
-    if (!most || judged->needed > most->needed || (most->within() && !judged->within()))
-      most = *std::move(judged);
+    if (!most || IsWorse(*judged, *most)) most = *std::move(judged);
   }
   // A program that failed for a reason other than lack of memory may not have reached its peak.
   const ExitCode ended = Verdict(seen, outcome, most->summary.out_of_memory);
@@ -211,8 +244,7 @@ ExitCode Execute(const Context& context, Options& options) {
     }
     const auto whole = OpenTrace(options.file, options.range);
     if (!whole.ok()) return ReportError(whole.status());
-    return JudgeAndSay(options.file, DisplayName(options.file), DeviceToShow(*whole).trace, **whole,
-                       options);
+    return JudgeAndSay(options.file, DisplayName(options.file), *whole, options);
   }
   const absl::StatusOr<run::RunConfig> config = BuildRun(options.run, run::Backend::kPlan);
   if (!config.ok()) return ReportError(config.status());
@@ -220,7 +252,7 @@ ExitCode Execute(const Context& context, Options& options) {
   if (!result.status.ok()) return ReportError(result.status);
   if (result.trace == nullptr)
     return ReportError(absl::InternalError(i18n::Text("the run produced no trace")));
-  return JudgeAndSay("", result.trace->info.model.name, result.trace, *result.trace, options);
+  return JudgeAndSay("", result.trace->info.model.name, result.trace, options);
 }
 
 // Reports options that have no effect with this kind of input. With a FILE, `--device` is the

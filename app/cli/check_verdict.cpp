@@ -111,6 +111,10 @@ std::string Cell(std::string_view text) {
 }
 
 std::string PartsText(const Judged& judged) {
+  const analysis::Summary& summary = judged.summary;
+  if (summary.most_used.sum() < summary.peak.allocated)
+    return i18n::Format("{} allocated + {} CUDA context; reserved memory is not known",
+                        FormatBytes(summary.peak.allocated), FormatBytes(judged.context.bytes));
   return i18n::Format("{} + {} CUDA context", UseText(judged.summary.most_used),
                       FormatBytes(judged.context.bytes));
 }
@@ -127,9 +131,10 @@ absl::StatusOr<Judged> Judge(std::shared_ptr<const trace::Trace> trace, uint64_t
   judged.context = context ? *context : ContextOf(t);
   judged.summary = analysis::Summarize(t, analysis::ComputeCurves(t));
   const analysis::Summary& summary = judged.summary;
-  const bool reserved_known = trace::SegmentRecordOf(t) != trace::SegmentRecord::kNone;
-  judged.needed =
-      (reserved_known ? summary.most_used.sum() : summary.peak.allocated) + judged.context.bytes;
+  // In contradictory files, more is allocated than reserved.
+  const bool reserved_known = trace::SegmentRecordOf(t) != trace::SegmentRecord::kNone &&
+                              summary.peak.reserved_then >= summary.peak.allocated;
+  judged.needed = summary.needed() + judged.context.bytes;
   // If a run stopped at a failed allocation, the memory that it needs after that is unknown.
   if (summary.out_of_memory && !summary.went_on)
     judged.ran_out = FirstRanOut(t, judged.context.bytes);

@@ -83,8 +83,8 @@ void Note(std::string_view message) {
 
 absl::Status OutOfMemory(const std::string& what) {
   return absl::ResourceExhaustedError(i18n::Format(
-      "{}{}not enough host memory; read a part of the recording with --device, --entries or --time",
-      what, what.empty() ? "" : ": "));
+      "{}{}not enough host memory; read a part of the recording with --entries or --time", what,
+      what.empty() ? "" : ": "));
 }
 
 ExitCode PrintText(std::string_view text) {

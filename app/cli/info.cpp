@@ -20,6 +20,7 @@
 #include "profiler/run/saturating.h"
 #include "profiler/run/units.h"
 #include "profiler/trace/allocator_events.h"
+#include "profiler/trace/length.h"
 #include "profiler/trace/outline.h"
 #include "profiler/trace/processes.h"
 #include "profiler/trace/segment_record.h"
@@ -250,13 +251,6 @@ uint32_t CountOlder(const trace::Trace& trace) {
       std::lower_bound(events.begin(), events.end(), trace.recording_begin) - events.begin());
 }
 
-// Returns the end of the last event or activity. Kernels may end long after the last event.
-int64_t TimeSpan(const trace::Trace& trace) {
-  int64_t end = trace.end_ns();
-  for (const int64_t ns : trace.activities.end_ns) end = std::max(end, ns);
-  return end - trace.begin_ns();
-}
-
 // Returns the highest of the devices' peaks.
 analysis::Peak Highest(const std::vector<analysis::DevicePeak>& peaks) {
   analysis::Peak highest;
@@ -292,7 +286,7 @@ Json InfoJson(const std::shared_ptr<const trace::Trace>& whole) {
   json["steps"] = CountSteps(trace);
   json["content"] = trace.info.content == trace::Content::kState ? "state" : "run";
   json["has_times"] = trace.info.has_times;
-  json["time_span_ns"] = trace.info.has_times ? Json(TimeSpan(trace)) : Json();
+  json["time_span_ns"] = trace.info.has_times ? Json(trace::LengthNs(trace)) : Json();
   json["peak"] = {{"allocated", peak.allocated}, {"reserved", peak.reserved}};
   json["reserved_known"] = trace::SegmentRecordOf(trace) != trace::SegmentRecord::kNone;
   json["sizes_are_of_blocks"] = trace::SizesAreOfBlocks(trace);
@@ -470,7 +464,7 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
              ? i18n::Text("the memory at one point in time, without a history")
              : i18n::Text("statistics at one point in time, without blocks"));
   else if (trace.info.has_times)
-    line(TEXT_MARK("time"), Milliseconds(static_cast<double>(TimeSpan(trace)) / 1e6));
+    line(TEXT_MARK("time"), Milliseconds(static_cast<double>(trace::LengthNs(trace)) / 1e6));
   else
     line(TEXT_MARK("time"), i18n::Text("not recorded; entry numbers are shown instead"));
   if (!trace.info.statistics.empty()) return text + StatisticsText(trace) + NotesText(trace);
@@ -507,11 +501,11 @@ std::string InfoText(const std::string& file, const std::shared_ptr<const trace:
   const std::vector<analysis::DevicePeak> peaks = analysis::PeakOfEachDevice(whole);
   if (peaks.empty()) line(TEXT_MARK("peak"), i18n::Text("nothing was allocated"));
   const std::string_view held = state ? TEXT_MARK("memory") : TEXT_MARK("peak");
-  for (const auto& [device, peak] : peaks)
+  for (const analysis::DevicePeak& of : peaks)
     line(peaks.size() > 1
-             ? fmt::format("{} {}", i18n::Text(held), trace::NameOfDevice(trace, device))
+             ? fmt::format("{} {}", i18n::Text(held), trace::NameOfDevice(trace, of.device))
              : std::string(held),
-         PeakText(*trace::OfDevice(whole, device), peak));
+         PeakText(*trace::OfDevice(whole, of.device), of.peak));
   text += NotesText(trace);
   if (const std::string counters = CountersText(trace); !counters.empty()) text += "\n" + counters;
   for (const GpuAtPeak& gpu : GpusAtPeak(whole, peaks))

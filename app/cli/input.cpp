@@ -240,14 +240,6 @@ absl::StatusOr<std::shared_ptr<const trace::Trace>> OpenAny(const std::string& p
   }
   bar.Clear();
   if (!trace.ok()) return Named(path, trace.status());
-  if (options.device.has_value()) {
-    const std::vector<uint8_t> devices = trace::DevicesOf(**trace);
-    if (!devices.empty() && std::ranges::find(devices, *options.device) == devices.end())
-      return absl::OutOfRangeError(
-          i18n::Format("{}: the file has no data for device {} (available: {})", DisplayName(path),
-                       *options.device, fmt::join(devices, ", ")));
-    trace = trace::OfDevice(*trace, *options.device);
-  }
   const std::vector<std::string>& warnings = (*trace)->warnings;
   for (size_t i = 0; i < std::min(warnings.size(), kMostWarnings); ++i) {
     Note(i18n::Format("warning: {}: {}", Printable(DisplayName(path)),

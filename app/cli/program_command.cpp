@@ -167,7 +167,7 @@ ExitCode Report(Program& seen, const program::Outcome& outcome, const RunOutput&
   }
 
   const Shown& most = *std::max_element(all.begin(), all.end(), [](const Shown& x, const Shown& y) {
-    return x.summary.peak.reserved < y.summary.peak.reserved;
+    return x.summary.needed() < y.summary.needed();
   });
   const About& about = most.run->about;
   const std::vector<program::ToggleReport> toggles = ReportsOf(seen);

@@ -5,6 +5,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -102,12 +103,13 @@ using trace::DevicesOf;
 struct DevicePeak {
   uint8_t device = 0;
   Peak peak;
+  uint64_t needed = 0;  // see NeededOf()
 };
 // Sorted by device.
 std::vector<DevicePeak> PeakOfEachDevice(const std::shared_ptr<const trace::Trace>& trace);
 // Returns the device to show if figures of one device are needed. It is the first device that ran
-// out of memory or, if none did, the device with the highest peak. Returns nullopt if the trace has
-// only one device.
+// out of memory or, if none did, the device on which most memory is needed. Returns nullopt if the
+// trace has only one device.
 std::optional<uint8_t> DeviceToShow(const std::shared_ptr<const trace::Trace>& trace);
 
 // One step. The times are sums over its phases in milliseconds; forward includes the loss. A nested
@@ -131,6 +133,11 @@ struct GpuUse {
   uint64_t reserved = 0, past_allocator = 0;
   uint64_t sum() const { return reserved + past_allocator; }
 };
+// Returns the GPU memory without the CUDA context. If more is allocated than reserved, not all
+// reserved memory was recorded, and the result is a lower bound.
+inline uint64_t NeededOf(const GpuUse& most_used, const Peak& peak) {
+  return std::max(most_used.sum(), peak.allocated);
+}
 // The figures that `plan --json` and `run --json` print. before_training and after_training are
 // taken at the markers kMarkerTrainingBegin and kMarkerTrainingEnd. Without markers, they are taken
 // at the begin of the first step and the end of the last step. Without steps, they are taken at the
@@ -147,6 +154,8 @@ struct Summary {
   int64_t headroom_bytes = 0;
   bool out_of_memory = false;  // the run has an OutOfMemory event
   bool went_on = false;  // a planned program caught the error, allocated again and ended normally
+
+  uint64_t needed() const { return NeededOf(most_used, peak); }
 };
 Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves);
 

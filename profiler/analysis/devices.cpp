@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "profiler/analysis/analysis.h"
+#include "profiler/analysis/past_allocator.h"
 
 namespace vramscope::analysis {
 
@@ -11,7 +13,9 @@ std::vector<DevicePeak> PeakOfEachDevice(const SharedTrace& trace) {
   std::vector<DevicePeak> peaks;
   for (const uint8_t device : DevicesOf(*trace)) {
     const SharedTrace one = trace::OfDevice(trace, device);
-    peaks.push_back({device, FindPeak(*one, ComputeCurves(*one))});
+    const MemoryCurves curves = ComputeCurves(*one);
+    const Peak peak = FindPeak(*one, curves);
+    peaks.push_back({device, peak, NeededOf(MostUsed(*one, curves, peak), peak)});
   }
   return peaks;
 }
@@ -23,7 +27,9 @@ std::optional<uint8_t> DeviceToShow(const SharedTrace& trace) {
     if (trace->events.kind[activities.event[row]] == trace::EventKind::kOutOfMemory)
       return activities.device[row];
   const std::vector<DevicePeak> peaks = PeakOfEachDevice(trace);
-  return std::ranges::max_element(peaks, {}, [](const DevicePeak& p) { return p.peak.allocated; })
+  return std::ranges::max_element(
+             peaks, {},
+             [](const DevicePeak& of) { return std::pair(of.needed, of.peak.allocated); })
       ->device;
 }
 

@@ -139,7 +139,7 @@ Summary Summarize(const trace::Trace& trace, const MemoryCurves& curves) {
   if (device.memory_bytes != 0) {
     out.headroom_bytes = static_cast<int64_t>(device.memory_bytes) -
                          static_cast<int64_t>(device.context_bytes) -
-                         static_cast<int64_t>(std::max(out.most_used.sum(), out.peak.allocated));
+                         static_cast<int64_t>(out.needed());
   }
   out.fits = out.headroom_bytes >= 0 && (!out.out_of_memory || out.went_on);
   return out;

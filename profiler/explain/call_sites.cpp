@@ -141,7 +141,8 @@ std::vector<SiteUse> UseOfSites(const trace::Trace& trace, const CallSites& site
   const trace::EventTable& e = trace.events;
   if (e.size() == 0 || options.first >= e.size()) return {};
   const EventIndex last = std::min(options.last, e.size() - 1);
-  const int64_t end_ns = e.time_ns[last];
+  // At the end of the trace, end_ns of the blocks counts: other devices' events may be later.
+  const int64_t end_ns = last + 1 < e.size() ? e.time_ns[last] : INT64_MAX;
 
   const size_t n = sites.sites.size();
   std::vector<SiteUse> uses(n);
@@ -169,7 +170,7 @@ std::vector<SiteUse> UseOfSites(const trace::Trace& trace, const CallSites& site
     use.largest = std::max(use.largest, bytes);
     // kNoEvent, for blocks that are never freed, is the largest value.
     const bool alive = a.free_event[id] > last;
-    const int64_t life = (alive ? end_ns : a.end_ns[id]) - a.begin_ns[id];
+    const int64_t life = std::min(end_ns, a.end_ns[id]) - a.begin_ns[id];
     life_sum[site] += static_cast<double>(life);
     use.longest_life_ns = std::max(use.longest_life_ns, life);
     use.byte_seconds += static_cast<double>(bytes) * static_cast<double>(life) * 1e-9;

@@ -49,10 +49,10 @@ class Assembler {
     if (tables_.memory.empty() && part_)
       return absl::OutOfRangeError(i18n::Text("the requested part has no [memory] event"));
     if (tables_.memory.empty())
-      return absl::InvalidArgumentError(i18n::Format(
-          "a Chrome trace that has {} events, but no [memory] event{}. Record it with "
-          "torch.profiler.profile(profile_memory=True)",
-          tables_.events, options_.device ? i18n::Format(" of device {}", *options_.device) : ""));
+      return absl::InvalidArgumentError(
+          i18n::Format("a Chrome trace that has {} events, but no [memory] event. Record it with "
+                       "torch.profiler.profile(profile_memory=True)",
+                       tables_.events));
     recording_.source = tables_.ours ? TEXT_MARK("Chrome trace (vramscope)")
                                      : TEXT_MARK("Chrome trace (PyTorch profiler, Kineto)");
     recording_.bytes_are_blocks = true;
@@ -84,9 +84,7 @@ class Assembler {
     std::vector<Memory>& memory = tables_.memory;
     only_cpu_ = std::all_of(memory.begin(), memory.end(), [](const Memory& m) { return m.cpu; });
     if (only_cpu_) recording_.device = "cpu";
-    std::erase_if(memory, [&](const Memory& m) {
-      return m.cpu != only_cpu_ || (options_.device && m.device != *options_.device);
-    });
+    std::erase_if(memory, [&](const Memory& m) { return m.cpu != only_cpu_; });
     std::stable_sort(memory.begin(), memory.end(),
                      [](const Memory& a, const Memory& b) { return a.time_ns < b.time_ns; });
     NameBlocks();
@@ -461,7 +459,6 @@ KinetoOptions KinetoOptionsFor(std::string_view head, const OpenOptions& options
           .progress = ReadingProgress(options),
           .cancel = options.cancel,
           .memory_limit = options.memory_limit,
-          .device = options.device,
           .first_entry = options.first_entry,
           .last_entry = options.last_entry,
           .from_ns = options.from_ns,

@@ -38,7 +38,6 @@ struct KinetoOptions {
   const std::atomic<bool>* cancel = nullptr;           // when true: stops with kCancelled
   uint64_t memory_limit =
       0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
-  std::optional<uint8_t> device = {};  // read only this device
   // Read only memory events in this range, both ends included. Numbers and times count from the
   // first memory event of the file. Blocks that are already live when the range begins are added to
   // the block for the rest (see above).

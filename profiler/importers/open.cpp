@@ -1,22 +1,33 @@
 #include "profiler/importers/open.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "profiler/base/i18n.h"
 #include "profiler/importers/html_snapshot.h"
 #include "profiler/importers/importer.h"
 #include "profiler/importers/pickle.h"
 #include "profiler/trace/input.h"
+#include "profiler/trace/one_device.h"
 
 namespace vramscope::importers {
 namespace {
 
 using TracePtr = std::shared_ptr<const trace::Trace>;
+
+absl::StatusOr<TracePtr> OneDevice(const TracePtr& trace, uint8_t device) {
+  const std::vector<uint8_t> devices = trace::DevicesOf(*trace);
+  if (!devices.empty() && std::ranges::find(devices, device) == devices.end())
+    return absl::OutOfRangeError(i18n::Format("the file has no data for device {} (available: {})",
+                                              device, fmt::join(devices, ", ")));
+  return trace::OfDevice(trace, device);
+}
 
 // Puts the name of the file before the message, because readers report only the position in it.
 absl::Status In(const std::string& name, const absl::Status& status) {
@@ -73,6 +84,7 @@ absl::StatusOr<TracePtr> OpenTraceStream(std::unique_ptr<trace::InputStream> inp
   if (importer == nullptr) return NothingKnown(name, head);
   ImportRequest request{std::move(input), head, path, title, options};
   absl::StatusOr<TracePtr> trace = importer->read(request);
+  if (trace.ok() && options.device) trace = OneDevice(*trace, *options.device);
   if (!trace.ok()) return In(name, trace.status());
   return trace;
 }

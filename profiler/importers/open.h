@@ -28,9 +28,9 @@ struct OpenOptions {
   // Called with the part read so far, at most a few times a second, while a large recording loads.
   // This part has no labels, and the memory at its start is unknown: draw it, but show no figures.
   std::function<void(std::shared_ptr<const trace::Trace>)> preview = {};
-  // Restricts a recording to one device, and to the entries in a range.
-  // Numbers and times count from the first entry of the file. Entries before
-  // the range determine the start state.
+  // Restricts a recording to one device, and to the entries in a range. Steps and phases still come
+  // from all devices. Numbers and times count from the first entry of the file (of all devices).
+  // Entries before the range determine the start state.
   std::optional<uint8_t> device = {};
   uint64_t first_entry = 0, last_entry = std::numeric_limits<uint64_t>::max();
   int64_t from_ns = std::numeric_limits<int64_t>::min();

@@ -164,7 +164,6 @@ SnapshotOptions SnapshotOptionsFor(std::string_view head, const std::string& pat
   to.memory_limit = options.memory_limit;
   if (options.preview)
     to.preview = [&preview](const recording::Recording& so_far) { preview.Show(so_far); };
-  to.device = options.device;
   to.first_entry = options.first_entry;
   to.last_entry = options.last_entry;
   to.from_ns = options.from_ns;

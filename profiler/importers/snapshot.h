@@ -35,7 +35,6 @@ struct SnapshotOptions {
   std::function<void(const recording::Recording& so_far)> preview = {};
   uint64_t memory_limit =
       0;  // overrides the limit based on the file's size (trace::MemoryBudget); 0: no override
-  std::optional<uint8_t> device = {};  // read only this device
   // Read only entries in this range, both ends included. Numbers and times count from the first
   // entry of the file (all devices, in order of time). The segments are those after the last kept
   // entry.

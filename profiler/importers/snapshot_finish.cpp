@@ -4,6 +4,8 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numeric>
+#include <set>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -261,6 +263,12 @@ class Finisher {
       recording_.segments.clear();
       recording_.has_segments = false;
     }
+    if (recording_.has_segments && recording_.segments.empty() && HistoryEndsWithSegments()) {
+      recording_.has_segments = false;
+      Warn(
+          TEXT_MARK("the file lists no segments, although its history ends with segments: only the "
+                    "history is used"));
+    }
     for (recording::SegmentState& s : recording_.segments) {
       uint64_t next = s.address, sum = 0;
       const auto beyond = [&](uint64_t address, uint64_t bytes) {
@@ -284,6 +292,18 @@ class Finisher {
       return std::tie(a.device, a.address) < std::tie(b.device, b.address);
     });
     return absl::OkStatus();
+  }
+
+  bool HistoryEndsWithSegments() const {
+    const EntryTable& e = parts_.range ? parts_.range->all() : recording_.entries;
+    std::set<std::pair<uint8_t, uint64_t>> live;
+    for (uint32_t i = 0; i < e.size(); ++i) {
+      if (e.action[i] == recording::Action::kSegmentAlloc)
+        live.emplace(e.DeviceOf(i), e.address[i]);
+      else if (e.action[i] == recording::Action::kSegmentFree)
+        live.erase({e.DeviceOf(i), e.address[i]});
+    }
+    return !live.empty();
   }
 
   // Fills gaps between the blocks of a segment with free blocks. The file lists only mapped ranges
@@ -348,7 +368,7 @@ class Finisher {
     return absl::OkStatus();
   }
 
-  // Cuts out the requested range and device.
+  // Cuts out the requested range.
   absl::Status Cut() {
     if (SnapshotRange::IsAsked(options_) && total_ == 0)
       return absl::OutOfRangeError(
@@ -357,14 +377,7 @@ class Finisher {
     if (SnapshotRange::IsOfTimes(options_) && !recording_.has_times)
       return absl::InvalidArgumentError(i18n::Text(
           "the entries of this file have no times; choose a part by entry number (--entries A:B)"));
-    absl::Status status = parts_.range ? CutAlready() : CutNow();
-    if (!status.ok() || !options_.device) return status;
-    const auto other = [&](const auto& row) { return row.device != *options_.device; };
-    std::erase_if(recording_.older, other);
-    std::erase_if(recording_.segments, other);
-    if (recording_.entries.size() > 0 || !recording_.segments.empty()) return status;
-    return absl::OutOfRangeError(
-        i18n::Format("the file has no data for device {}", *options_.device));
+    return parts_.range ? CutAlready() : CutNow();
   }
 
   absl::Status CutNow() {
@@ -379,17 +392,13 @@ class Finisher {
         std::min(n, std::max(options_.first_entry, by_time(options_.from_ns, false)));
     const uint64_t after_last = options_.last_entry >= n ? n : options_.last_entry + 1;
     const uint64_t end = std::max(begin, std::min(after_last, by_time(options_.to_ns, true)));
-    if (begin == 0 && end == n && !options_.device) return absl::OkStatus();
+    if (begin == 0 && end == n) return absl::OkStatus();
     if (begin == end && n > 0) return Nothing(n, e.time_ns.back());
-    if (begin > 0 || end < n) {
-      const auto stack_of = [&](recording::EntryIndex i) { return e.StackOf(i); };
-      absl::Status status = TakePart(begin, end, stack_of);
-      if (!status.ok()) return status;
-    }
-    std::vector<uint32_t> order;
-    for (uint64_t i = begin; i < end; ++i)
-      if (!options_.device || e.DeviceOf(static_cast<uint32_t>(i)) == *options_.device)
-        order.push_back(static_cast<uint32_t>(i));
+    const auto stack_of = [&](recording::EntryIndex i) { return e.StackOf(i); };
+    absl::Status status = TakePart(begin, end, stack_of);
+    if (!status.ok()) return status;
+    std::vector<uint32_t> order(end - begin);
+    std::iota(order.begin(), order.end(), static_cast<uint32_t>(begin));
     Gather(order);
     WarnOfRange(begin, end, n);
     return absl::OkStatus();
@@ -413,7 +422,6 @@ class Finisher {
     if (status.ok() && (begin > 0 || end < n)) status = TakePart(begin, end, stack_of);
     std::swap(recording_.entries, all);
     recording_.entries.stack = stacks;
-    if (options_.device && *options_.device != parts_.range_device) Gather({});
     WarnOfRange(begin, end, n);
     return status;
   }
@@ -482,7 +490,6 @@ class Finisher {
     std::map<std::pair<uint32_t, uint8_t>, std::vector<size_t>> open;
     std::vector<recording::Annotation> all;
     for (const auto& mark : parts_.annotations) {
-      if (options_.device && mark.device != *options_.device) continue;
       const int64_t time = (mark.time_us - parts_.start_us) * 1000;
       std::vector<size_t>& begun = open[{mark.name, mark.device}];
       if (mark.begin) {

@@ -37,6 +37,7 @@ class SnapshotRange {
   uint64_t moved() const { return moved_; }      // number of entries older than their predecessor
   int64_t last_ns() const { return last_ns_; }   // time of the last entry
   // All entries of the file, without times and stacks.
+  const recording::EntryTable& all() const { return all_; }
   recording::EntryTable TakeAll() { return std::move(all_); }
   trace::StackId StackBefore(uint32_t entry) const { return stack_before_[entry]; }
 

@@ -165,8 +165,6 @@ class Slicer {
     Renumber(&to.alloc_event);
     Renumber(&to.free_requested_event);
     Renumber(&to.free_event);
-    for (uint32_t row = 0; row < to.size(); ++row)
-      if (to.free_event[row] == kNoEvent) to.end_ns.Set(row, out_->end_ns());
     Change(to.segment, [this](SegmentId segment) {
       return segment.valid() ? SegmentId{segments_.number[segment.value]} : segment;
     });
@@ -200,9 +198,6 @@ class Slicer {
     Change(to.thread, [this](uint32_t thread) { return ThreadOf(thread); });
     Renumber(&to.begin_event);
     Renumber(&to.end_event);
-    for (uint32_t row = 0; row < to.size(); ++row)
-      if (to.end_event[row] == kNoEvent)
-        to.end_ns.Set(row, std::max(out_->end_ns(), to.begin_ns[row]));
   }
 
   void OtherEvents() {

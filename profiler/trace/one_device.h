@@ -25,7 +25,8 @@ uint8_t OnlyDevice(const Trace& trace);
 // Returns a trace with only the blocks, segments, other events and activities of `device`, with new
 // numbers. Steps, phases, modules, ops, annotations, markers and the host's activities belong to
 // all devices, so they stay (with several processes, only those of the device's process). Times,
-// strings and stacks do not change. Without other devices, returns `trace`. For an unknown device,
+// strings and stacks do not change: a block that is never freed exists until the whole trace ends.
+// Without other devices, returns `trace`. For an unknown device,
 // the result has no memory.
 std::shared_ptr<const Trace> OfDevice(const std::shared_ptr<const Trace>& trace, uint8_t device);
 

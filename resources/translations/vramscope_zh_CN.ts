@@ -917,10 +917,6 @@ Combine comparisons with and, or, not and parentheses.</source>
         <translation>最大</translation>
     </message>
     <message>
-        <source>Largest hole</source>
-        <translation>最大空洞</translation>
-    </message>
-    <message>
         <source>Learning rate</source>
         <translation>学习率</translation>
     </message>
@@ -3433,12 +3429,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>{}：--entries 用于快照的历史条目；读取 .trace 的一部分请用 --time 1s:2.5s</translation>
     </message>
     <message>
-        <source>{}: the file has no data for device {} (available: {})</source>
-        <translation>{}：文件中没有设备 {} 的数据（可用：{}）</translation>
-    </message>
-    <message>
-        <source>{}{}not enough host memory; read a part of the recording with --device, --entries or --time</source>
-        <translation>{}{}主机内存不足；请用 --device、--entries 或 --time 读取录制的一部分</translation>
+        <source>{}{}not enough host memory; read a part of the recording with --entries or --time</source>
+        <translation>{}{}主机内存不足；请用 --entries 或 --time 读取录制的一部分</translation>
     </message>
     <message>
         <source>&apos;{}&apos; cannot be read</source>
@@ -3999,10 +3991,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source> for CUDA {}</source>
         <translation>（CUDA {}）</translation>
-    </message>
-    <message>
-        <source> of device {}</source>
-        <translation>设备 {} 的</translation>
     </message>
     <message>
         <source> once decompressed</source>
@@ -4763,10 +4751,6 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
     <message>
         <source>the file has blocks and no segments, so the reserved memory is not known. Record a memory snapshot: torch.cuda.memory._record_memory_history(max_entries=100000)</source>
         <translation>文件有块而没有段，因此预留显存未知。请录制内存快照：torch.cuda.memory._record_memory_history(max_entries=100000)</translation>
-    </message>
-    <message>
-        <source>the file has no data for device {}</source>
-        <translation>文件中没有设备 {} 的数据</translation>
     </message>
     <message>
         <source>the file is empty</source>
@@ -8403,10 +8387,6 @@ first difference: event {} at {}
     <message>
         <source>the file has no events</source>
         <translation>文件没有事件</translation>
-    </message>
-    <message>
-        <source>the file has no segments</source>
-        <translation>文件没有段</translation>
     </message>
     <message>
         <source>the file is truncated or damaged: {}</source>
@@ -14051,10 +14031,6 @@ the run still runs out of memory.</source>
         <translation>一个 .trace 文件或 CUDA 内存快照（&apos;-&apos;：标准输入）</translation>
     </message>
     <message>
-        <source>a Chrome trace that has {} events, but no [memory] event{}. Record it with torch.profiler.profile(profile_memory=True)</source>
-        <translation>有 {} 个事件的 Chrome 跟踪，但没有{} [memory] 事件。请用 torch.profiler.profile(profile_memory=True) 录制</translation>
-    </message>
-    <message>
         <source>a batch of {batch} samples can&apos;t be split into 2, 3 or 4 equal passes</source>
         <translation>{batch} 个样本的批次无法分成 2、3 或 4 个相等的部分</translation>
     </message>
@@ -18697,6 +18673,50 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
     <message>
         <source>Plans: {}, made in {:.0f} s{}. Times are modelled. `vramscope toggles -- ...` shows why other toggles do not apply.</source>
         <translation>规划次数：{}，用时 {:.0f} 秒{}。时间为建模值。`vramscope toggles -- ...` 显示其他开关为何不适用。</translation>
+    </message>
+    <message>
+        <source>Largest free range</source>
+        <translation>最大空闲区间</translation>
+    </message>
+    <message>
+        <source>No snapshot was written: {}</source>
+        <translation>未写入快照：{}</translation>
+    </message>
+    <message>
+        <source>This file has no history, so it does not show whether memory ran out before.</source>
+        <translation>此文件没有历史记录，因此看不出之前是否曾内存不足。</translation>
+    </message>
+    <message>
+        <source>a Chrome trace that has {} events, but no [memory] event. Record it with torch.profiler.profile(profile_memory=True)</source>
+        <translation>是含有 {} 个事件的 Chrome trace，但没有 [memory] 事件。请用 torch.profiler.profile(profile_memory=True) 录制</translation>
+    </message>
+    <message>
+        <source>a file without segments cannot be exported as a snapshot</source>
+        <translation>没有段的文件不能导出为快照</translation>
+    </message>
+    <message>
+        <source>the file has no allocations</source>
+        <translation>文件中没有分配</translation>
+    </message>
+    <message>
+        <source>the file has no data for device {} (available: {})</source>
+        <translation>文件中没有设备 {} 的数据（可用：{}）</translation>
+    </message>
+    <message>
+        <source>the file lists no segments, although its history ends with segments: only the history is used</source>
+        <translation>文件没有列出任何段，但其历史记录结束时仍有段：只使用历史记录</translation>
+    </message>
+    <message>
+        <source>the replay matches every recorded decision, but other blocks are left at the end</source>
+        <translation>重放与录制的每个决定一致，但结束时留下的块不同</translation>
+    </message>
+    <message>
+        <source>the trace contains {} devices; the verdict is that of {}, the worst of their verdicts</source>
+        <translation>trace 包含 {} 个设备；判定结果取自 {}，是各设备中最差的</translation>
+    </message>
+    <message>
+        <source>{} allocated + {} CUDA context; reserved memory is not known</source>
+        <translation>已分配 {} + CUDA 上下文 {}；保留内存未知</translation>
     </message>
 </context>
 <context>

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -56,12 +57,14 @@ TEST_F(CliRecording, KinetoTraceHasReservedTotalsButNoSegments) {
       {"replay", file, "--alloc-conf", "expandable_segments:True"},
       {"explain", file, "--page", "segments"},
       {"explain", file, "--page", "reclaim"},
-      {"explain", file, "--alloc-conf", "expandable_segments:True"}};
+      {"explain", file, "--alloc-conf", "expandable_segments:True"},
+      {"export", file, "--to", "snapshot", "-o", folder_ / "written.pickle"}};
   for (const std::vector<std::string>& refused : all_refused) {
     const Outcome out = RunVramscope(refused);
     EXPECT_EQ(out.status, 3) << refused[0];
     EXPECT_THAT(out.err, HasSubstr("how much memory is reserved, not where")) << refused[0];
   }
+  EXPECT_FALSE(std::filesystem::exists(std::string(folder_ / "written.pickle")));
   const json held = Json({"explain", file, "--no-replay", "--json"})["held_graph"];
   EXPECT_NEAR(Gib(held["bytes"]), 19.38, 0.01) << "the program did not use torch.no_grad()";
   EXPECT_THAT(held["headline"].get<std::string>(), HasSubstr("torch.no_grad()"));
@@ -82,6 +85,21 @@ TEST_F(CliRecording, CpuTraceHasNoInferredSteps) {
   EXPECT_EQ(text.status, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(Not(HasSubstr("expandable_segments")), Not(HasSubstr("empty_cache")),
                               Not(HasSubstr("Parameter"))));
+}
+
+TEST_F(CliRecording, CheckRejectsTraceThatReservesLessThanItAllocates) {
+  const std::string file = folder_ / "contradictory.json";
+  WriteFile(file, R"({"schemaVersion": 1, "traceEvents": [
+    {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": 6.0,
+     "args": {"Total Reserved": 2097152, "Total Allocated": 104857600, "Bytes": 104857600,
+              "Device Id": 0, "Device Type": 1, "Addr": 140216842854400}}]})");
+  const Outcome unknown = RunVramscope({"check", file, "--context", "0", "--budget", "24GiB"});
+  EXPECT_EQ(unknown.status, 3);
+  EXPECT_THAT(unknown.err, HasSubstr("may have reserved more memory"));
+  const Outcome over = RunVramscope({"check", file, "--context", "0", "--budget", "99MiB"});
+  EXPECT_EQ(over.status, 1);
+  EXPECT_THAT(over.out, HasSubstr("100.00 MiB allocated + 0 B CUDA context; reserved memory is not "
+                                  "known"));
 }
 
 TEST_F(CliRecording, CheckRejectsTraceWithoutGpuMemory) {

@@ -109,14 +109,76 @@ TEST_F(CliRecording, DiffComparesPredictionWithRecording) {
   EXPECT_EQ(RunVramscope({"diff", "--prediction", a, b, "--step", "99"}).status, 3);
 }
 
+json WithSecondDevice(const SnapshotOptions& first, const SnapshotOptions& of_second) {
+  json both = Snapshot(first), second = Snapshot(of_second);
+  second["segments"][0]["device"] = 1;
+  both["segments"].push_back(second["segments"][0]);
+  both["device_traces"].push_back(second["device_traces"][0]);
+  return both;
+}
+
+TEST_F(CliRecording, CheckJudgesTheDeviceThatNeedsMost) {
+  // GPU 0 reserves more memory, and GPU 1 allocates more.
+  json both = WithSecondDevice({}, {.activation = 16 * kMiB});
+  json cached = both["segments"][0];
+  cached["address"] = kBase + 128 * kMiB;
+  cached["total_size"] = 32 * kMiB;
+  cached["blocks"] = json::array({{{"address", kBase + 128 * kMiB},
+                                   {"size", 32 * kMiB},
+                                   {"requested_size", 0},
+                                   {"state", "inactive"},
+                                   {"frames", json::array()}}});
+  both["segments"].push_back(cached);
+  const std::string file = folder_ / "cached.json";
+  WriteFile(file, both.dump());
+  const std::vector<std::string> check = {"check", file, "--context", "0", "--json", "--budget"};
+  const auto judged = [&](const std::string& budget, int status) {
+    std::vector<std::string> arguments = check;
+    arguments.push_back(budget);
+    return Json(arguments, status);
+  };
+  EXPECT_EQ(judged("70MiB", 1)["needed"], 96 * kMiB);
+  EXPECT_EQ(judged("96MiB", 0)["needed"], 96 * kMiB);
+  judged(std::to_string(96 * kMiB - 1), 1);
+  EXPECT_THAT(RunVramscope({"check", file, "--context", "0", "--budget", "70MiB"}).err,
+              HasSubstr("the verdict is that of cuda:0"));
+  EXPECT_EQ(Json({"check", file, "--context", "0", "--budget", "70MiB", "--device", "1", "--json"},
+                 0)["needed"],
+            64 * kMiB);
+  EXPECT_EQ(Json({"peak", file, "--json"})["device"], 0);
+}
+
+TEST_F(CliRecording, StepsOfADeviceAreThoseOfAllDevices) {
+  // Only GPU 0 has marks.
+  const std::string file = folder_ / "marks.json";
+  WriteFile(file, WithSecondDevice({.marks = true}, {.activation = 16 * kMiB}).dump());
+  const json shown = Json({"phases", file, "--json"});
+  EXPECT_THAT(RunVramscope({"phases", file}).err, HasSubstr("only cuda:1 is shown"));
+  EXPECT_EQ(shown["steps"].size(), 4u);
+  EXPECT_EQ(Json({"phases", file, "--device", "1", "--json"})["steps"], shown["steps"]);
+}
+
+TEST_F(CliRecording, AFileThatForgetsItsSegmentsHasThoseOfItsHistory) {
+  json snapshot = Snapshot({});
+  json& entries = snapshot["device_traces"][0];
+  json first = entries[0];
+  first["action"] = "segment_alloc";
+  first["addr"] = kBase;
+  first["size"] = 64 * kMiB;
+  first["time_us"] = first["time_us"].get<int64_t>() - 1;
+  entries.insert(entries.begin(), first);
+  snapshot["segments"] = json::array();
+  const std::string file = folder_ / "forgotten.json";
+  WriteFile(file, snapshot.dump());
+  EXPECT_EQ(Json({"info", file, "--json"})["peak"]["reserved"], 64 * kMiB);
+  EXPECT_THAT(RunVramscope({"info", file}).err, HasSubstr("the file lists no segments"));
+  EXPECT_EQ(RunVramscope({"check", file, "--context", "0", "--budget", "63MiB"}).status, 1);
+}
+
 TEST_F(CliRecording, FiguresAreReportedPerDevice) {
   const auto write = [&](const std::string& name, const SnapshotOptions& first) {
-    json both = Snapshot(first), second = Snapshot({.activation = 16 * kMiB});
-    second["segments"][0]["device"] = 1;
-    both["segments"].push_back(second["segments"][0]);
-    both["device_traces"].push_back(second["device_traces"][0]);
     const std::string path = folder_ / name;
-    WriteFile(path, both.dump());
+    WriteFile(path, WithSecondDevice(first, {.activation = 16 * kMiB}).dump());
     return path;
   };
   const std::string file = write("two.json", {});
@@ -140,7 +202,8 @@ TEST_F(CliRecording, FiguresAreReportedPerDevice) {
   EXPECT_EQ(info["allocations"], 10);  // of both devices
   EXPECT_THAT(RunVramscope({"info", file}).out,
               AllOf(HasSubstr("peak cuda:0"), HasSubstr("peak cuda:1")));
-  // By default, the device with the highest peak is shown, or a device that ran out of memory.
+  // By default, the device that needs the most memory is shown, or one that ran out of memory. Here
+  // both need the same, and the device with the higher peak of allocated memory is shown.
   EXPECT_EQ(Json({"peak", file, "--json"})["allocated"], 20 * kMiB);
   EXPECT_EQ(Json({"peak", file, "--json"})["device"], 1);
   EXPECT_EQ(Json({"peak", file, "--device", "0", "--json"})["allocated"], 6 * kMiB);

@@ -27,7 +27,6 @@ void Kineto(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   Read(bytes, {});
   importers::KinetoOptions part;
-  part.device = 0;
   part.first_entry = 1;
   part.last_entry = 3;
   Read(bytes, part);

@@ -14,6 +14,7 @@
 #include "profiler/base/i18n.h"
 #include "profiler/program/verdict.h"
 #include "profiler/trace/block_evidence.h"
+#include "profiler/trace/length.h"
 #include "profiler/trace/one_device.h"
 #include "profiler/trace/processes.h"
 #include "ui/panels/cells.h"
@@ -176,7 +177,8 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   if (digest.state())
     fact(i18n::Text("content"), i18n::Text("snapshot without history"));
   else
-    fact(i18n::Text("length"), timeline::LengthOf(t, t.end_ns() - t.begin_ns()));
+    fact(i18n::Text("length"),
+         timeline::LengthOf(t, trace::LengthNs(digest.whole != nullptr ? *digest.whole : t)));
   fact(i18n::Text("events"), timeline::FormatCount(t.events.size()));
   const size_t steps = digest.summary.steps.size();
   bool steps_inferred = false;
@@ -204,9 +206,9 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
          digest.out_of_memory == 1
              ? std::string(i18n::Text("once"))
              : i18n::Format("{} times", timeline::FormatCount(digest.out_of_memory)));
-  for (const auto& [device, peak] : digest.devices)
-    fact(i18n::Text("peak of ") + trace::NameOfDevice(*digest.whole, device),
-         timeline::FormatBytes(peak.allocated));
+  for (const analysis::DevicePeak& of : digest.devices)
+    fact(i18n::Text("peak of ") + trace::NameOfDevice(*digest.whole, of.device),
+         timeline::FormatBytes(of.peak.allocated));
   out.inferred = digest.inferred();
   const double whole = static_cast<double>(std::max<uint64_t>(digest.at_peak.allocated, 1));
   for (const Digest::Origin& o : digest.origins) {

@@ -122,10 +122,10 @@ ChipTexts MakeChipTexts(const Digest& digest, bool running) {
     return QString::fromStdString(
         trace::NameOfDevice(digest.whole != nullptr ? *digest.whole : *digest.trace, device));
   };
-  for (const auto& [device, peak] : digest.devices)
-    out.gpus.push_back({device,
-                        QObject::tr("%1   peak %2").arg(name_of(device), Short(peak.allocated)),
-                        device == digest.device});
+  for (const analysis::DevicePeak& of : digest.devices)
+    out.gpus.push_back(
+        {of.device, QObject::tr("%1   peak %2").arg(name_of(of.device), Short(of.peak.allocated)),
+         of.device == digest.device});
   if (digest.device) {
     out.gpu = QObject::tr("%1 of %2 GPUs").arg(name_of(*digest.device)).arg(digest.devices.size());
     out.gpu_tip = QObject::tr(

@@ -400,7 +400,7 @@ class OneFile:
             *ALL,
         )["sites"]
         last = view.last
-        end = self._end_ns(view)
+        end = self._end_ns()
         uses = {}
         live = {}
         changes = []
@@ -480,17 +480,13 @@ class OneFile:
                 True,
             )
 
-    def _end_ns(self, view):
-        """Returns the end of vramscope's trace: the time of the last entry or annotation of the
-        visible devices."""
-        alone = bool(view.options)
-        devices = [view.device] if alone else self.snapshot.devices.values()
-        times = [e[4] for d in devices for e in d.entries if e[4] is not None]
-        times += [
-            a["time_us"]
-            for a in self.snapshot.annotations
-            if "time_us" in a and (not alone or a.get("device", 0) == view.device.number)
+    def _end_ns(self):
+        """Returns the end of vramscope's trace: the time of the last entry or annotation of all
+        devices. It is the same if only one device is shown."""
+        times = [
+            e[4] for d in self.snapshot.devices.values() for e in d.entries if e[4] is not None
         ]
+        times += [a["time_us"] for a in self.snapshot.annotations if "time_us" in a]
         return max(times) * 1000 if times else 0
 
 

@@ -16,13 +16,18 @@ def pairs_of(a, b):
     return {n: (sides[0].get(n), sides[1].get(n)) for n in sorted({*sides[0], *sides[1]})}
 
 
+def _needed(device):
+    allocated, _, reserved = device.peak()
+    return max(allocated, reserved), allocated
+
+
 def device_to_show(snapshot):
-    """Returns the first device that ran out of memory. If there is none, returns the device with
-    the highest peak."""
+    """Returns the first device that ran out of memory. If there is none, returns the device on
+    which most memory is needed."""
     for number, k in snapshot.in_order():
         if snapshot.devices[number].entries[k][0] == "oom":
             return snapshot.devices[number]
-    return max(devices_with_memory(snapshot), key=lambda d: d.peak()[0], default=None)
+    return max(devices_with_memory(snapshot), key=_needed, default=None)
 
 
 NOTHING = (0, -1, 0)  # the peak of a device that a file lacks

@@ -211,12 +211,6 @@ TEST(Snapshot, MergesDevicesByTime) {
   EXPECT_FALSE(r.has_segments);
   EXPECT_THAT(r.warnings,
               ElementsAre(HasSubstr("1 entry with an earlier time than the previous entry")));
-
-  SnapshotOptions options;
-  options.device = 2;
-  const Recording one = FromJson(s, options);
-  EXPECT_THAT(one.entries.bytes, ElementsAre(4, 5, 6));
-  EXPECT_THAT(one.entries.device, ElementsAre(2, 2, 2));
 }
 
 TEST(Snapshot, KeepsTheNumberOfASingleDevice) {
