@@ -1,9 +1,8 @@
-// The end and the length of a trace in time. A GPU's kernels may end long after the last event of
-// the allocator.
+// The length of a trace in time.
 //
 //   Milliseconds(LengthNs(trace) / 1e6)
 //
-// Pure functions; thread-safe.
+// Pure function; thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -13,16 +12,13 @@
 
 namespace vramscope::trace {
 
-// Returns the end of the last event or activity. Counters and overhead do not count, because a
-// profiler may record them when the process ends, seconds after the run.
-inline int64_t EndNs(const Trace& trace) {
+// Returns the time from the first event or activity to the end of the last one, in nanoseconds. A
+// GPU's kernels may end long after the last event of the allocator. Outline (outline.h) computes
+// the same length without reading the events.
+inline int64_t LengthNs(const Trace& trace) {
   int64_t end = trace.end_ns();
-  for (uint32_t row = 0; row < trace.activities.size(); ++row)
-    if (const ActivityKind kind = trace.activities.kind[row];
-        kind != ActivityKind::kCounter && kind != ActivityKind::kOverhead)
-      end = std::max(end, trace.activities.end_ns[row]);
-  return end;
+  for (const int64_t ns : trace.activities.end_ns) end = std::max(end, ns);
+  return end - trace.begin_ns();
 }
-inline int64_t LengthNs(const Trace& trace) { return EndNs(trace) - trace.begin_ns(); }
 
 }  // namespace vramscope::trace

@@ -47,6 +47,16 @@ TEST(EntriesTest, TablesOfATraceWithoutTimesCountEntries) {
   EXPECT_THAT(held.rows[0].cells[2].text, HasSubstr("GiB·entries"));
 }
 
+TEST(EntriesTest, LengthIncludesWorkAfterTheLastEvent) {
+  const auto t = std::make_shared<trace::Trace>(*MakeRecordedTrace());
+  t->activities.Append({.kind = trace::ActivityKind::kKernel,
+                        .begin_ns = t->end_ns(),
+                        .end_ns = t->begin_ns() + int64_t{3'000'000'000}});
+  EXPECT_LT(t->end_ns() - t->begin_ns(), 1'000'000'000);
+  EXPECT_THAT(RecordingFactsOf(*MakeDigest(t, "recorded.pickle"), "recorded.pickle").facts,
+              ::testing::Contains(Fact{"length", "3.00 s"}));
+}
+
 TEST(EntriesTest, FactsOfATraceWithoutTimesCountEntries) {
   const auto t = WithoutTimes(*MakeRecordedTrace());
   const auto digest = MakeDigest(t, "recorded.pickle");

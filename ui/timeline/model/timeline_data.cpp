@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "profiler/base/i18n.h"
-#include "profiler/trace/length.h"
 
 namespace vramscope::ui::timeline {
 
@@ -19,7 +18,7 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
   const trace::Trace& t = *trace;
   d->trace_ = trace;
   d->origin_ = t.begin_ns();
-  d->duration_ = std::max(static_cast<double>(trace::LengthNs(t)), 1.0);
+  d->duration_ = std::max(static_cast<double>(t.end_ns() - t.begin_ns()), 1.0);
   d->curves_ = curves != nullptr
                    ? std::move(curves)
                    : std::make_shared<const analysis::MemoryCurves>(analysis::ComputeCurves(t));
@@ -31,9 +30,16 @@ std::shared_ptr<const TimelineData> TimelineData::Build(
     d->idle_ = std::make_unique<query::IdleGaps>(trace, d->activities_);
     d->kinds_on_track_.resize(d->activities_->tracks().size());
     d->series_ = SeriesOf(t);
-    for (uint32_t row = 0; row < t.activities.size(); ++row)
-      ++d->kinds_on_track_[d->activities_->TrackOf(row)]
-                          [static_cast<size_t>(t.activities.kind[row])];
+    // The GPU may work longer than the host, so include activities. Ignore counters and overhead,
+    // because a profiler may record them when the process ends, seconds after the run.
+    int64_t end = t.end_ns();
+    for (uint32_t row = 0; row < t.activities.size(); ++row) {
+      const trace::ActivityKind kind = t.activities.kind[row];
+      ++d->kinds_on_track_[d->activities_->TrackOf(row)][static_cast<size_t>(kind)];
+      if (kind != trace::ActivityKind::kCounter && kind != trace::ActivityKind::kOverhead)
+        end = std::max(end, t.activities.end_ns[row]);
+    }
+    d->duration_ = std::max(d->duration_, static_cast<double>(end - d->origin_));
   }
 
   d->devices_ = MemoryOfDevices(whole);
