@@ -17339,8 +17339,8 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <translation>autocast 会以 16 位计算的存活激活值与临时张量（{}，假定现为 fp32）的一半{}</translation>
     </message>
     <message>
-        <source>if the positions in a sparse tensor were computed on the GPU, they are assumed to be distinct</source>
-        <translation>如果稀疏张量中的位置是在 GPU 上计算的，则假定它们互不相同</translation>
+        <source>positions in a sparse tensor that are not known are assumed to be distinct</source>
+        <translation>稀疏张量中未知的位置被假定为互不相同</translation>
     </message>
     <message>
         <source>ignored; the run&apos;s setting checkpointing.mode decides what is recomputed</source>

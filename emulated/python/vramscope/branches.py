@@ -24,6 +24,7 @@ executed."""
 
 import ast
 import functools
+import itertools
 import linecache
 
 _ENDS = {"exit", "quit", "_exit", "abort", "fail"}
@@ -34,20 +35,39 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 def way(frame):
     """Returns the result (True or False) to assume for the condition in the frame's line, or None
     if both are possible."""
-    return _way(frame.f_code.co_filename, frame.f_lineno)
+    return _way(frame.f_code.co_filename, frame.f_lineno, _column(frame))
+
+
+def _column(frame):
+    """Returns the column of the condition, or None before Python 3.11. A line may have several
+    conditions."""
+    positions = getattr(frame.f_code, "co_positions", None)
+    if positions is None or frame.f_lasti < 0:
+        return None
+    line, _, column, _ = next(itertools.islice(positions(), frame.f_lasti // 2, None))
+    return column if line == frame.f_lineno else None
+
+
+def _is_elsewhere(node, line, column):
+    """Returns whether the decision is another statement than the one at this position."""
+    test = node.test
+    return isinstance(node, ast.stmt) and not (
+        (node.lineno, node.col_offset) <= (line, column) < (test.end_lineno, test.end_col_offset)
+    )
 
 
 @functools.lru_cache(maxsize=4096)
-def _way(filename, line):
-    best = None
-    for node in decisions(_around(filename, line)):
-        test = node.test
-        if test.lineno <= line <= test.end_lineno and (
-            best is None or test.lineno >= best.test.lineno
-        ):
-            best = node
-    if best is None:
+def _way(filename, line, column):
+    there = [
+        node
+        for node in decisions(_around(filename, line))
+        if node.test.lineno <= line <= node.test.end_lineno
+    ]
+    if column is not None:
+        there = [node for node in there if not _is_elsewhere(node, line, column)] or there
+    if not there:
         return None
+    best = max(reversed(there), key=lambda node: node.test.lineno)  # the last one of equals
     if isinstance(best, Filter):
         # For a filter by isnan() or similar, values.py already assumes the function's result.
         asks = {getattr(node, "attr", getattr(node, "id", "")) for node in ast.walk(best.test)} & {

@@ -533,8 +533,7 @@ class Following(Known):
                 most = numbers.unique().numel()
             else:
                 self.assume(
-                    "if the positions in a sparse tensor were computed on the GPU, they are "
-                    "assumed to be distinct"
+                    "positions in a sparse tensor that are not known are assumed to be distinct"
                 )
                 most = min(tensor._nnz(), math.prod(tensor.shape[: tensor.sparse_dim()]))
             return self.distinct(most, function, tensor)
