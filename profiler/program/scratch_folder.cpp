@@ -149,7 +149,7 @@ absl::StatusOr<std::string> ScratchFolder::Keep() {
 }
 
 ScratchFolder::~ScratchFolder() {
-  RemoveTree(path_);
+  if (!leave_) RemoveTree(path_);
   close(lock_);
 }
 

@@ -34,11 +34,14 @@ class ScratchFolder {
   // under `parent` (see Make()).
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Adopt(const std::string& path,
                                                               std::string parent = {});
-  ~ScratchFolder();
+  ~ScratchFolder();  // removes the folder, see LeaveForOthers()
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
 
   const std::string& path() const { return path_; }
+  // If `leave`, the destructor does not remove the folder, but leaves it as a killed owner does:
+  // another process can adopt it.
+  void LeaveForOthers(bool leave) { leave_ = leave; }
   // Renames the folder, so that neither this object nor another process removes it, and returns its
   // new path. kInternal: it could not be renamed, so it will be removed as usual.
   absl::StatusOr<std::string> Keep();
@@ -50,6 +53,7 @@ class ScratchFolder {
 
   const std::string path_;
   const int lock_;
+  bool leave_ = false;
 };
 
 }  // namespace vramscope::program

@@ -23,6 +23,10 @@
 #include "profiler/trace/trace.h"
 #include "ui/jobs/jobs.h"
 
+namespace vramscope::program {
+class ScratchFolder;
+}
+
 namespace vramscope::ui {
 
 // Returns the path of `vramscope`, which is in this program's tree (profiler/base/install_paths.h)
@@ -59,7 +63,7 @@ struct ProgramEnd {
   QStringList sources = {};  // the program's own files that it has imported
   // Owns the history on disk. When its last copy is destroyed, the history is deleted, so keep a
   // copy until the trace is saved.
-  std::shared_ptr<const void> folder = {};
+  std::shared_ptr<program::ScratchFolder> folder = {};
 };
 
 // Reads the folder (ProgramRunner::folder) of a program whose window was killed. Returns the trace

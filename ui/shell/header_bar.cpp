@@ -408,7 +408,7 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   action_->setFont(PanelFont(timeline::Font::kSmallBold));
   connect(action_, &QToolButton::clicked, this, [this] {
     const auto run = message_.run;
-    clear();
+    ShowNext();
     if (run) run();
   });
   line->addWidget(action_);
@@ -417,12 +417,18 @@ Banner::Banner(QWidget* parent) : QFrame(parent) {
   close->setProperty("role", "quiet");
   close->setText(QStringLiteral("✕"));
   close->setToolTip(tr("Close"));
-  connect(close, &QToolButton::clicked, this, [this] { clear(); });
+  connect(close, &QToolButton::clicked, this, &Banner::ShowNext);
   line->addWidget(close, 0, Qt::AlignTop);
   hide();
 }
 
 void Banner::show(const Message& message) {
+  std::erase_if(behind_, [&](const Message& other) { return other.kind == message.kind; });
+  if (message_.of_window && message_.kind != message.kind) behind_.push_back(message_);
+  Show(message);
+}
+
+void Banner::Show(const Message& message) {
   message_ = message;
   title_->setFullText(message.title);
   text_->setWrappedText(Breakable(message.text));
@@ -435,9 +441,23 @@ void Banner::show(const Message& message) {
 }
 
 void Banner::clear(const QString& kind) {
-  if (!kind.isEmpty() && kind != message_.kind) return;
-  message_ = {};
-  hide();
+  if (kind == message_.kind) return ShowNext();
+  std::erase_if(behind_, [&](const Message& other) { return other.kind == kind; });
+}
+
+void Banner::clearOfDocument() {
+  if (!message_.of_window) ShowNext();
+}
+
+// Removes the shown message.
+void Banner::ShowNext() {
+  if (behind_.empty()) {
+    message_ = {};
+    return hide();
+  }
+  const Message next = std::move(behind_.back());
+  behind_.pop_back();
+  Show(next);
 }
 
 QJsonObject Banner::dumpState() const {

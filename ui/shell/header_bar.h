@@ -82,7 +82,8 @@ class HeaderBar : public QWidget {
 };
 
 // Shows a message: what happened, where, and what to do next. A message stays until it is closed or
-// replaced.
+// replaced. A message about the window is not lost when another message replaces it: it is shown
+// again after that one.
 class Banner : public QFrame {
   Q_OBJECT
  public:
@@ -93,16 +94,22 @@ class Banner : public QFrame {
     QString title, text;
     QString action = {};  // text of the button; empty: no button
     std::function<void()> run = {};
+    bool of_window = false;  // about the window, not about the active document
   };
   explicit Banner(QWidget* parent = nullptr);
   void show(const Message& message);
-  // Removes the message if it has this kind. An empty `kind` removes any message.
-  void clear(const QString& kind = QString());
+  // Removes the message of this kind, whether it is shown or waits behind the shown message.
+  void clear(const QString& kind);
+  void clearOfDocument();  // removes the shown message if it is about the active document
   QString kind() const { return message_.kind; }  // empty: nothing is shown
   QJsonObject dumpState() const;                  // an empty object if nothing is shown
 
  private:
+  void Show(const Message& message);
+  void ShowNext();
+
   Message message_;
+  std::vector<Message> behind_;  // messages about the window to show again, the next one last
   QFrame* edge_ = nullptr;
   ElidedLabel* title_ = nullptr;
   WrappedLabel* text_ = nullptr;

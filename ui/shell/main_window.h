@@ -447,17 +447,29 @@ class MainWindow : public QMainWindow {
   // main_window_keeping.cpp
   QString ScriptName() const;
   void LeavePlans();
-  // Saves a result automatically. `folder` stays alive until the trace is saved.
+  // A result that could not be saved.
+  struct Unkept {
+    std::shared_ptr<const trace::Trace> trace;
+    QString name;
+    QString why;
+    std::shared_ptr<program::ScratchFolder> folder;  // the history of its program, or null
+  };
+  // Saves a result automatically. `folder` is removed when the trace is saved.
   void KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name,
-                  std::shared_ptr<const void> folder = {});
-  void ReportNotStored(std::shared_ptr<const trace::Trace> trace, const QString& name,
-                       const QString& why);
-  void SaveUnkept();
+                  std::shared_ptr<program::ScratchFolder> folder = {});
+  void ReportNotStored(Unkept unkept);
+  // Returns the unsaved result of the active document or, without one, the newest. Null: all
+  // results are saved.
+  const Unkept* UnkeptInFront() const;
+  void ShowUnkept();  // updates the banner
+  void SaveUnkept(const std::shared_ptr<const trace::Trace>& trace, const QString& name);
+  bool ForgetUnkept(const std::shared_ptr<const trace::Trace>& trace);
   void SavedByUser(const std::shared_ptr<const trace::Trace>& trace, const QString& path);
   bool RunsToKeep() const;
   bool AskToStop(const QString& question, DocumentId id = 0);
   void StopRuns();
   void CancelWhatIsAsked();
+  bool AskToDiscard(const Unkept& unkept);
   bool MayClose();
   void GoOnClosing();
   // main_window_writing.cpp
@@ -567,9 +579,8 @@ class MainWindow : public QMainWindow {
   Jobs keeping_;       // saves results
   QString kept_path_;  // kept_path_, kept_trace_: file and trace of the result saved last
   std::shared_ptr<const trace::Trace> kept_trace_;
-  std::shared_ptr<const trace::Trace> unkept_;  // the result that could not be saved
-  QString unkept_name_;
-  bool closing_ = false;  // the window closes as soon as no result would be lost
+  std::vector<Unkept> unkept_;  // oldest first
+  bool closing_ = false;        // the window closes as soon as no result would be lost
   QTimer stop_again_;
   RunPanel* run_panel_ = nullptr;
   TechniquePanel* techniques_ = nullptr;

@@ -333,7 +333,8 @@ void MainWindow::showInternalFailure(const absl::Status& status) {
                               "close other programs.")
                                .arg(Text(status)),
                    .action = session().shown() != nullptr ? tr("Save trace …") : QString(),
-                   .run = [this] { actions_.Find(QStringLiteral("file.save"))->trigger(); }});
+                   .run = [this] { actions_.Find(QStringLiteral("file.save"))->trigger(); },
+                   .of_window = true});
     Say(tr("Action failed: %1").arg(Text(status)));
     Q_EMIT failed(Text(status));
   });

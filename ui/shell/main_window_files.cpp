@@ -280,7 +280,7 @@ void MainWindow::FileLoaded(const QString& path,
                             const std::shared_ptr<const trace::Trace>& loaded) {
   SetBusy({});
   ShowProgress();
-  if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
+  banner_->clearOfDocument();
   Document* of = documents_.Find(loading_);
   if (of == nullptr) return;  // the document was closed
   if (of->source.kind == SourceKind::kFile) {

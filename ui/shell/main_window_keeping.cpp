@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "profiler/program/scratch_folder.h"
 #include "profiler/trace/writer.h"
 #include "ui/explain/explain_panel.h"
 #include "ui/panels/qt_theme.h"
@@ -51,14 +52,18 @@ void MainWindow::showProgram() {
 }
 
 void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QString& name,
-                            std::shared_ptr<const void> folder) {
+                            std::shared_ptr<program::ScratchFolder> folder) {
+  const auto report = [this, trace, name, folder](const absl::Status& status) {
+    ReportNotStored({.trace = trace,
+                     .name = name,
+                     .why = ToQString(std::string(status.message())),
+                     .folder = folder});
+  };
   const absl::StatusOr<QString> path = kept_.NewPath(name);
-  if (!path.ok()) {
-    ReportNotStored(std::move(trace), name, ToQString(std::string(path.status().message())));
-    return;
-  }
-  const auto kept = [this, trace, name, path = *path, folder](const absl::Status& status) {
+  if (!path.ok()) return report(path.status());
+  const auto kept = [this, trace, name, path = *path, folder, report](const absl::Status& status) {
     if (status.ok()) {
+      if (folder != nullptr) folder->LeaveForOthers(false);
       kept_path_ = path;
       kept_trace_ = trace;
       for (size_t i = 0; i < documents_.size(); ++i)
@@ -69,7 +74,7 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
       Say(tr("The result of %1 was saved: %2").arg(name, path));
     } else {
       QFile::remove(path);
-      ReportNotStored(trace, name, ToQString(std::string(status.message())));
+      report(status);
     }
     actions_.Refresh();
     GoOnClosing();
@@ -81,33 +86,58 @@ void MainWindow::KeepResult(std::shared_ptr<const trace::Trace> trace, const QSt
       kept, {.earlier = Earlier::kAll, .blocks = true});
 }
 
-void MainWindow::ReportNotStored(std::shared_ptr<const trace::Trace> trace, const QString& name,
-                                 const QString& why) {
-  unkept_ = std::move(trace);
-  unkept_name_ = name;
-  banner_->show(
-      {.kind = "not-kept",
-       .title = tr("The result of %1 is not saved").arg(name),
-       .text = tr("%1. The result is only in memory. Save it to another location.").arg(why),
-       .action = tr("Save trace …"),
-       .run = [this] { SaveUnkept(); }});
-  Say(tr("%1 was not saved: %2").arg(name, why));
+void MainWindow::ReportNotStored(Unkept unkept) {
+  Say(tr("%1 was not saved: %2").arg(unkept.name, unkept.why));
+  unkept_.push_back(std::move(unkept));
+  ShowUnkept();
 }
 
-void MainWindow::SaveUnkept() {
-  if (unkept_ == nullptr) return;
-  const QString path = AskForSaveName(tr("Save the trace"), tr("Traces (*.trace)"),
-                                      QStringLiteral("trace"), unkept_name_);
-  if (!path.isEmpty()) Write(unkept_, path, {});
+const MainWindow::Unkept* MainWindow::UnkeptInFront() const {
+  if (unkept_.empty()) return nullptr;
+  const std::shared_ptr<const Digest> shown = session().shown();
+  const auto front = std::ranges::find_if(unkept_, [&](const Unkept& unkept) {
+    return unkept.trace == doc().latest ||
+           (shown != nullptr && (unkept.trace == shown->trace || unkept.trace == shown->whole));
+  });
+  return front == unkept_.end() ? &unkept_.back() : &*front;
+}
+
+void MainWindow::ShowUnkept() {
+  const Unkept* front = UnkeptInFront();
+  if (front == nullptr) return banner_->clear(QStringLiteral("not-kept"));
+  banner_->show(
+      {.kind = "not-kept",
+       .title = tr("The result of %1 is not saved").arg(front->name),
+       .text = tr("%1. The result is only in memory. Save it to another location.").arg(front->why),
+       .action = tr("Save trace …"),
+       .run = [this, trace = front->trace, name = front->name] { SaveUnkept(trace, name); },
+       .of_window = true});
+}
+
+void MainWindow::SaveUnkept(const std::shared_ptr<const trace::Trace>& trace, const QString& name) {
+  const QString path =
+      AskForSaveName(tr("Save the trace"), tr("Traces (*.trace)"), QStringLiteral("trace"), name);
+  if (path.isEmpty()) return ShowUnkept();
+  Write(trace, path, {});
+}
+
+// Call it when the user has saved or discarded the trace. Returns false if it is not an unsaved
+// result.
+bool MainWindow::ForgetUnkept(const std::shared_ptr<const trace::Trace>& trace) {
+  const auto it = std::ranges::find(unkept_, trace, &Unkept::trace);
+  if (it == unkept_.end()) return false;
+  if (it->folder != nullptr) it->folder->LeaveForOthers(false);
+  unkept_.erase(it);
+  ShowUnkept();
+  return true;
 }
 
 // Removes the automatically saved copy of a trace that the user has saved.
 void MainWindow::SavedByUser(const std::shared_ptr<const trace::Trace>& trace,
                              const QString& path) {
-  if (trace == unkept_) {
-    unkept_.reset();
-    banner_->clear(QStringLiteral("not-kept"));
-  }
+  if (ForgetUnkept(trace))
+    for (size_t i = 0; i < documents_.size(); ++i)
+      documents_.at(i).SavedTo(trace, path.toStdString());
   if (trace != kept_trace_ || kept_.Has(path)) return;
   kept_trace_.reset();
   QFile::remove(kept_path_);
@@ -180,15 +210,21 @@ bool MainWindow::MayClose() {
     return false;
   }
   stop_again_.stop();
-  if (keeping_.busy() || !writing_.empty()) {
+  if (keeping_.busy() || recoveries_.busy() || !writing_.empty()) {
     closing_ = true;
     Say(restart_ ? tr("Saving, then restarting …") : tr("Saving, then closing …"));
     return false;
   }
-  if (unkept_ == nullptr) return true;
   closing_ = false;
+  while (const Unkept* unkept = UnkeptInFront())
+    if (!AskToDiscard(Unkept(*unkept))) return false;
+  return true;
+}
+
+// Returns false if the window must not close, because the user saves the result or cancels.
+bool MainWindow::AskToDiscard(const Unkept& unkept) {
   QMessageBox box(QMessageBox::Warning, QStringLiteral("vramscope"),
-                  tr("The result of %1 is not saved.").arg(unkept_name_), QMessageBox::NoButton,
+                  tr("The result of %1 is not saved.").arg(unkept.name), QMessageBox::NoButton,
                   this);
   box.setObjectName(QStringLiteral("unsavedQuestion"));
   QPushButton* save = box.addButton(tr("Save …"), QMessageBox::AcceptRole);
@@ -198,9 +234,12 @@ bool MainWindow::MayClose() {
   box.setDefaultButton(save);
   box.setEscapeButton(stay);
   box.exec();
-  if (box.clickedButton() == discard) return true;
+  if (box.clickedButton() == discard) {
+    ForgetUnkept(unkept.trace);
+    return true;
+  }
   if (box.clickedButton() == save) {
-    SaveUnkept();
+    SaveUnkept(unkept.trace, unkept.name);
     closing_ = !writing_.empty();
   }
   return false;

@@ -207,7 +207,8 @@ void MainWindow::planProgramBeside(const program::Request& request, const progra
 }
 
 void MainWindow::StartProgramIn(Document& of, const program::Request& request) {
-  if (banner_->kind() != QLatin1String("not-kept")) banner_->clear();
+  banner_->clearOfDocument();
+  banner_->clear(QStringLiteral("program-ended"));  // its button would show the new run
   const DocumentId opener = doc().id();
   const bool active = of.id() == opener;
   const bool first = of.history.entries().empty();
@@ -469,7 +470,8 @@ void MainWindow::ProgramEndedBehind(Document& program, const ProgramEnd& end) {
                           ? tr("No events arrived.")
                           : tr("The events that arrived are saved and listed in the File menu.")),
          .action = end.trace == nullptr ? QString() : tr("Show the result"),
-         .run = [this] { showProgram(); }});
+         .run = [this] { showProgram(); },
+         .of_window = true});
   actions_.Refresh();
 }
 

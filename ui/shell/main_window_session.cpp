@@ -87,8 +87,11 @@ void MainWindow::BuildSession() {
     // Take over the folder now, because a program that starts in this window removes abandoned
     // folders.
     if (!saved.scratch.empty())
-      if (auto folder = program::ScratchFolder::Adopt(saved.scratch); folder.ok())
+      if (auto folder = program::ScratchFolder::Adopt(saved.scratch); folder.ok()) {
+        // If the user does not decide in this window, the next one offers the documents again.
+        (*folder)->LeaveForOthers(true);
         left_folders_.push_back(*std::move(folder));
+      }
     const Document named(0, saved.source);
     QString name = QString::fromStdString(named.Title());
     names << (name.isEmpty() ? QString::fromStdString(saved.config.model) : name);
@@ -102,7 +105,8 @@ void MainWindow::BuildSession() {
        .title = tr("The window was not closed properly last time"),
        .text = tr("These documents were open: %1. Document > Restore also reopens them.").arg(list),
        .action = tr("Restore"),
-       .run = [this] { restoreDocuments(); }});
+       .run = [this] { restoreDocuments(); },
+       .of_window = true});
 }
 
 bool MainWindow::RestoresAlways() const {
@@ -153,7 +157,12 @@ void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
     Document* document = documents_.Find(id);
     const QString name =
         document == nullptr ? QString() : QString::fromStdString(document->Title());
-    if (left.ok() && *left != nullptr) KeepResult(*left, name, owned);
+    // The folder is removed when the result is saved, or now if no data had arrived.
+    if (left.ok() && *left != nullptr)
+      KeepResult(*left, name, owned);
+    else if (left.ok())
+      owned->LeaveForOthers(false);
+    GoOnClosing();
     if (document == nullptr) return;
     document->Ended();
     if (left.ok() && *left != nullptr) {

@@ -25,9 +25,6 @@ namespace vramscope::ui {
 namespace {
 
 constexpr int kNumberedTabs = 9;
-// Kinds of banners that are about the window, so they stay when another document becomes active.
-constexpr const char* kOfTheWindow[] = {"not-kept", "worker-lost", "internal-failure",
-                                        "program-ended", "restore"};
 
 }  // namespace
 
@@ -152,11 +149,10 @@ void MainWindow::showDocument(DocumentId id) {
   compare_later_ = compare_later_with_ = 0;
   MakeActive(id);
   status_->clear();  // the last message is about the document that was shown before
-  if (std::ranges::none_of(
-          kOfTheWindow, [&](const char* kind) { return banner_->kind() == QLatin1String(kind); }))
-    banner_->clear();
+  banner_->clearOfDocument();
   if (id == program_id_) banner_->clear(QStringLiteral("program-ended"));
   ShowActive();
+  if (banner_->kind() == QLatin1String("not-kept")) ShowUnkept();
 }
 
 void MainWindow::ShowActive() {

@@ -251,12 +251,14 @@ void MainWindow::ShowLost(const QString& title, bool for_good, bool on_gpu) {
                                   "output of the worker.")
                                    .arg(lost_),
                  .action = tr("Run again"),
-                 .run = [this, on_gpu] {
-                   if (on_gpu)
-                     runOnGpu();
-                   else
-                     StartRun();
-                 }});
+                 .run =
+                     [this, on_gpu] {
+                       if (on_gpu)
+                         runOnGpu();
+                       else
+                         StartRun();
+                     },
+                 .of_window = true});
 }
 
 void MainWindow::WorkerLost(const QString& what) {

@@ -139,6 +139,31 @@ TEST_F(ScratchFolderTest, AdoptsRestorableFolderOfDeadOwner) {
   EXPECT_FALSE(fs::exists(path));
 }
 
+// A window adopts the folder, and ends before the user has decided about its content.
+TEST_F(ScratchFolderTest, AdoptedFolderCanBeLeftForTheNextOwner) {
+  const pid_t owner = fork();
+  if (owner == 0) {
+    auto folder = ScratchFolder::MakeRestorable(parent_);
+    std::ofstream((*folder)->path() + "/history") << "x";
+    _exit(0);
+  }
+  waitpid(owner, nullptr, 0);
+  const fs::path path = fs::directory_iterator(parent_)->path();
+  for (int i = 0; i < 2; ++i) {
+    const auto adopted = ScratchFolder::Adopt(path.string(), parent_);
+    ASSERT_TRUE(adopted.ok()) << adopted.status();
+    (*adopted)->LeaveForOthers(true);
+  }
+  Make();
+  EXPECT_TRUE(fs::exists(path / "history"));
+  // It still counts as the folder of a killed owner: it is kept for a week.
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24 * 8);
+  fs::last_write_time(path / "history", old);
+  fs::last_write_time(path, old);
+  Make();
+  EXPECT_FALSE(fs::exists(path));
+}
+
 // These folders have names similar to those of vramscope's scratch folders, but must not be
 // removed.
 TEST_F(ScratchFolderTest, KeepsFoldersWithSimilarNames) {

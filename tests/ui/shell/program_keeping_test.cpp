@@ -255,6 +255,37 @@ TEST_F(ProgramKeeping, UnstoredResultIsReportedAndClosingAsks) {
   EXPECT_EQ(answered_, 1);
 }
 
+TEST_F(ProgramKeeping, EachUnstoredResultIsAskedAbout) {
+  QFile(window_->storedResults().folder()).open(QIODevice::WriteOnly);
+  Run("about()\nchunk(2)\nabout(ended='end')\n");
+  ASSERT_TRUE(Idle());
+  ASSERT_TRUE(QFile::copy(folder_.filePath(QStringLiteral("train.py")),
+                          folder_.filePath(QStringLiteral("other.py"))));
+  window_->openProgram(folder_.filePath(QStringLiteral("other.py")));
+  Click("programStart");
+  ASSERT_TRUE(Idle());
+  ASSERT_EQ(window_->documents().size(), 2u);
+  EXPECT_THAT(Banner("title"), HasSubstr("other.py"));
+  // The banner is about the result of the active tab.
+  const DocumentId first = window_->documents().at(0).id(),
+                   second = window_->documents().at(1).id();
+  window_->showDocument(first);
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Banner("title"), HasSubstr("train.py"));
+  window_->showDocument(second);
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Banner("title"), HasSubstr("other.py"));
+  // After one result was saved, the window must still ask about the other one.
+  const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
+  window_->saveTrace(saved);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->documents().active().FileOfResult(), saved.toStdString());
+  EXPECT_THAT(Banner("title"), HasSubstr("train.py"));
+  AnswerNext("discard");
+  EXPECT_TRUE(window_->close());
+  EXPECT_EQ(answered_, 1);
+}
+
 TEST_F(ProgramKeeping, UndoReturnsToTheResultOfTheProgram) {
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());

@@ -221,6 +221,63 @@ TEST_F(SessionRestore, RestoresDataOfAProgramThatOutlivedTheWindow) {
   }));
 }
 
+// The next window shows another file and is closed before the user has restored anything.
+TEST_F(SessionRestore, ProgramDataAreOfferedUntilTheyAreRestored) {
+  const QString a = Write(QStringLiteral("a.trace"), 1);
+  const QString script =
+      Script("about()\nchunk(2)\nwait('more')\nchunk(3)\nwait('go')\nabout(ended='end')\n");
+  KillAfter(1, {QStringLiteral("run=") + script});
+  Touch("more");
+  Touch("go");
+  EXPECT_TRUE(ProgramEnded());
+  Open();
+  window_->openFile(a);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Banner("kind"), "restore");
+  window_.reset();
+  Open();
+  EXPECT_EQ(Banner("kind"), "restore");
+  // A file that ends early has a warning, which must not replace the offer for good.
+  QFile whole(a), part(folder_.filePath(QStringLiteral("part.trace")));
+  ASSERT_TRUE(whole.open(QIODevice::ReadOnly) && part.open(QIODevice::WriteOnly));
+  part.write(whole.read(whole.size() * 3 / 4));
+  part.close();
+  window_->openFile(part.fileName());
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Banner("kind"), "incomplete-file");
+  window_->findChild<QToolButton*>(QStringLiteral("banner-close"))->click();
+  EXPECT_EQ(Banner("kind"), "restore");
+  Restore();
+  EXPECT_GE(Blocks(), 2u);
+  EXPECT_EQ(StoredFiles().size(), 1);
+  EXPECT_EQ(Banner("kind"), "");
+  // TearDown() checks that the folder of the program was removed.
+}
+
+// The result of the restored data cannot be saved. A later window must offer them again, unless the
+// user discards them.
+TEST_F(SessionRestore, ProgramDataStayUntilTheirResultIsSaved) {
+  const QString script = Script("about()\nchunk(2)\nwait('go')\nabout(ended='end')\n");
+  KillAfter(1, {QStringLiteral("run=") + script});
+  Touch("go");
+  EXPECT_TRUE(ProgramEnded());
+  Open();
+  QFile(window_->storedResults().folder()).open(QIODevice::WriteOnly);
+  Restore();
+  EXPECT_EQ(Banner("kind"), "not-kept");
+  const QDir temporary(folder_.filePath(QStringLiteral("tmp")));
+  const auto left = [&] {
+    return temporary.entryList(QDir::AllEntries | QDir::NoDotAndDotDot).size();
+  };
+  EXPECT_EQ(left(), 1);
+  const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
+  window_->saveTrace(saved);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(left(), 0);
+  EXPECT_EQ(window_->documents().active().FileOfResult(), saved.toStdString());
+  EXPECT_TRUE(window_->close()) << "nothing is left to save";
+}
+
 TEST_F(SessionRestore, UnrestoredDocumentsSurviveFurtherKills) {
   const QString a = Write(QStringLiteral("a.trace"), 1);
   KillAfter(1, {QStringLiteral("open=") + a});
