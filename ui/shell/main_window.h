@@ -481,6 +481,7 @@ class MainWindow : public QMainWindow {
   void WriteFile(const QString& path, const Producer& produce);
   void Write(std::shared_ptr<const trace::Trace> trace, const QString& path,
              const Producer& produce);
+  std::vector<std::string> FilesInUse() const;
   bool RefusesToWrite(const QString& path);
   void CancelOtherWrites();
   void ShowProgress();

@@ -6,7 +6,9 @@
 #include <QProgressBar>
 #include <QRegularExpression>
 #include <QToolButton>
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <ostream>
 #include <streambuf>
 #include <utility>
@@ -112,11 +114,26 @@ QString MainWindow::AskForSaveName(const QString& title, const QString& filter,
   return dialog.selectedFiles().front();
 }
 
-// If `path` is the file of the shown trace or the baseline, shows an error and returns true.
+// Returns the files that the documents were read from, or will be read from when they are shown. A
+// copy that the user saved of the active document's result may be replaced.
+std::vector<std::string> MainWindow::FilesInUse() const {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < documents_.size(); ++i) {
+    const Document& of = documents_.at(i);
+    std::ranges::copy(of.session.sources(), std::back_inserter(out));
+    if (of.source.kind == SourceKind::kFile) out.push_back(of.source.file);
+    if (of.baseline_to_read) out.push_back(*of.baseline_to_read);
+    if (const std::string file = of.FileOfResult(); of.id() != doc().id() && !file.empty())
+      out.push_back(file);
+  }
+  return out;
+}
+
+// If `path` is a file that a document was or will be read from, shows an error and returns true.
 bool MainWindow::RefusesToWrite(const QString& path) {
   std::error_code none;
   const std::filesystem::path target(QFile::encodeName(path).toStdString());
-  for (const std::string& source : session().sources()) {
+  for (const std::string& source : FilesInUse()) {
     const std::filesystem::path read(
         QFile::encodeName(QString::fromStdString(source)).toStdString());
     if (target.lexically_normal() != read.lexically_normal() &&
@@ -137,9 +154,9 @@ bool MainWindow::RefusesToWrite(const QString& path) {
 
 void MainWindow::WriteFile(const QString& path, const Producer& produce) {
   if (session().shown() == nullptr) return;
-  // If the program has several ranks, save the trace of all ranks, not only of the shown rank.
-  const bool all = !produce && session().shown()->watched() && session().shown()->whole != nullptr;
-  Write(all ? session().shown()->whole : session().shown()->trace, path, produce);
+  // If there are several GPUs or ranks, write all of them, not only the shown one.
+  const Digest& shown = *session().shown();
+  Write(shown.whole != nullptr ? shown.whole : shown.trace, path, produce);
 }
 
 void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString& path,

@@ -18,6 +18,7 @@
 #include <QTableView>
 #include <QWheelEvent>
 
+#include "profiler/trace/processes.h"
 #include "profiler/trace/reader.h"
 #include "profiler/trace/writer.h"
 #include "tests/ui/shell/recorded_trace.h"
@@ -107,6 +108,62 @@ TEST_F(Losses, SaveNeverOverwritesTheBaselineFile) {
   ASSERT_TRUE(Idle());
   EXPECT_EQ(Banner("kind"), "save-failed");
   EXPECT_EQ(BytesOf(base), before);
+}
+
+TEST_F(Losses, SaveNeverOverwritesAFileOfAnotherTab) {
+  const QString other = Write("other.trace", {.steps = 2});
+  const QByteArray before = BytesOf(other);
+  const QString link = folder_.filePath(QStringLiteral("link.trace"));
+  ASSERT_EQ(::symlink(qPrintable(other), qPrintable(link)), 0);
+  OpenAndWait(other);
+  OpenAndWait(Write("now.trace"));
+  ASSERT_EQ(window_->documents().size(), 2u);
+  for (const QString& path : {other, link}) {
+    for (const bool chrome : {false, true}) {
+      QSignalSpy done(window_.get(), &MainWindow::fileDone);
+      chrome ? window_->exportChrome(path) : window_->saveTrace(path);
+      ASSERT_TRUE(WaitFor([&] { return done.size() == 1; }));
+      EXPECT_FALSE(done[0][1].toBool()) << path.toStdString();
+      EXPECT_EQ(Banner("kind"), "save-failed");
+      EXPECT_EQ(BytesOf(other), before) << path.toStdString();
+    }
+  }
+  // When its tab is closed, the file may be replaced.
+  window_->closeDocument(window_->documents().at(0).id());
+  window_->saveTrace(other);
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(Banner("kind"), "");
+  EXPECT_NE(BytesOf(other), before);
+}
+
+// The window shows one GPU at a time. Regression test: only that GPU was saved.
+TEST_F(Losses, SaveAndChromeExportContainAllDevices) {
+  const std::vector<trace::ProcessTrace> parts = {
+      {.name = "a", .trace = MakeRecordedTrace({.steps = 2})},
+      {.name = "b", .trace = MakeRecordedTrace({.steps = 1})}};
+  const QString source = folder_.filePath(QStringLiteral("two.trace"));
+  ASSERT_TRUE(
+      trace::WriteTraceFile(*trace::JoinProcesses(parts).value(), source.toStdString(), {}).ok());
+  const auto reopen = [&](const QString& path) {
+    window_->openFile(path);
+    ASSERT_TRUE(WaitFor([&] {
+      return !window_->busy() && State()["title"].toString().startsWith(QFileInfo(path).fileName());
+    })) << Banner("text").toStdString();
+  };
+  reopen(source);
+  ASSERT_EQ(window_->digest()->devices.size(), 2u);
+  const uint64_t blocks = window_->digest()->whole->allocations.size();
+  const QString copy = folder_.filePath(QStringLiteral("copy.trace")),
+                json = folder_.filePath(QStringLiteral("copy.json"));
+  window_->saveTrace(copy);
+  window_->exportChrome(json);
+  ASSERT_TRUE(Idle());
+  for (const QString& path : {copy, json}) {
+    reopen(path);
+    EXPECT_EQ(window_->digest()->devices.size(), 2u) << path.toStdString();
+    ASSERT_NE(window_->digest()->whole, nullptr) << path.toStdString();
+    EXPECT_EQ(window_->digest()->whole->allocations.size(), blocks) << path.toStdString();
+  }
 }
 
 TEST_F(Losses, ProposedFileNameFollowsTheDocument) {
