@@ -5,6 +5,9 @@
 //   store->show(trace);                      // emits changed() when the notes are read
 //   store->set(store->content(), notes);     // emits changed(); writes the file soon after
 //
+// Several windows may show the run. A write applies this window's changes to the notes that are in
+// the file then, and the window shows the result.
+//
 // An invalid side file is not changed, and no notes can be added to the run until the file is
 // removed. UI thread only.
 #pragma once
@@ -39,6 +42,9 @@ class NoteStore : public QObject {
   const QString& error() const { return error_; }  // why there are no notes; empty: no error
   // Sets the notes of the run with this ContentHash(), even if another run is shown.
   void set(const std::string& content, NoteList notes);
+  // Applies the changes that lead from `from` to `to` to the notes of the run. Notes that came from
+  // another window in the meantime stay.
+  void change(const std::string& content, const NoteList& from, const NoteList& to);
   QString pathOf(const std::string& content) const;
   bool busy() const { return reads_.busy() || writes_.busy(); }
 
@@ -48,17 +54,30 @@ class NoteStore : public QObject {
 
  private:
   struct Answer;
+  // A run whose notes were read or set in this session.
+  struct Run {
+    NoteList notes;
+    std::weak_ptr<const trace::Trace> trace;
+    // The notes from which the user's next changes start: those in the file when it was last read
+    // or written here. While a write is in progress, only its job uses them.
+    std::shared_ptr<NoteList> base = std::make_shared<NoteList>();
+    bool unwritten = false;  // the file does not contain `notes` yet
+  };
+  void Show(const Answer& answer, const std::shared_ptr<const trace::Trace>& trace,
+            uint64_t asked_at);
   void Write(const std::string& content);
+  uint64_t KeyOf(const std::string& content);
+  // `notes`: the new content of the file.
+  void Written(const std::string& content, const NoteList& notes);
 
   const QString folder_;
   Jobs reads_, writes_;
   std::string content_;
   NoteList notes_;
   QString error_;
-  // The notes of all runs whose notes were read or set in this session. A file may still contain
-  // older notes until it is written.
-  std::map<std::string, NoteList> known_;
+  std::map<std::string, Run> runs_;       // by content hash
   std::map<std::string, uint64_t> keys_;  // keys of the jobs that write the files
+  uint64_t changes_ = 0;  // how often notes were set or written: a file that was read before is old
 };
 
 }  // namespace vramscope::ui

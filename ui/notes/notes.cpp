@@ -59,17 +59,19 @@ bool IsThere(const trace::Trace& trace, const query::Thing& thing) {
   return query::ThingKindOf(trace.slices.kind[thing.row]) == thing.kind;
 }
 
-std::optional<Note> NoteOf(const Json& object, const trace::Trace& trace) {
+std::optional<Note> NoteOf(const Json& object, const trace::Trace* trace) {
   if (!object.is_object()) return std::nullopt;
   const std::optional<int64_t> time = Whole(object, "time_ns");
   const std::optional<int64_t> written = Whole(object, "written");
   const std::optional<std::string> what = Text(object, "what"), text = Text(object, "text");
   if (!time || !written || !what || !text) return std::nullopt;
-  if (*time < trace.begin_ns() || *time > trace.end_ns()) return std::nullopt;
+  if (trace != nullptr && (*time < trace->begin_ns() || *time > trace->end_ns()))
+    return std::nullopt;
   Note note{.time_ns = *time, .what = *what, .text = *text, .written_unix_s = *written};
   if (object.contains("end_ns")) {
     note.end_ns = Whole(object, "end_ns");
-    if (!note.end_ns || *note.end_ns <= *time || *note.end_ns > trace.end_ns()) return std::nullopt;
+    if (!note.end_ns || *note.end_ns <= *time) return std::nullopt;
+    if (trace != nullptr && *note.end_ns > trace->end_ns()) return std::nullopt;
   }
   if (!object.contains("kind") && !object.contains("row")) return note;
   const std::optional<std::string> kind = Text(object, "kind");
@@ -79,7 +81,7 @@ std::optional<Note> NoteOf(const Json& object, const trace::Trace& trace) {
     if (query::Name(static_cast<query::ThingKind>(k)) != *kind) continue;
     note.thing = {static_cast<query::ThingKind>(k), static_cast<uint32_t>(*row)};
   }
-  if (!note.thing || !IsThere(trace, *note.thing)) return std::nullopt;
+  if (!note.thing || (trace != nullptr && !IsThere(*trace, *note.thing))) return std::nullopt;
   return note;
 }
 
@@ -130,7 +132,7 @@ std::string NotesToJson(const std::string& content, const NoteList& notes) {
 }
 
 absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
-                                       const trace::Trace& trace) {
+                                       const trace::Trace* trace) {
   if (json.size() > kMostNotesBytes)
     return absl::InvalidArgumentError(i18n::Text("the notes file is too large"));
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);
@@ -150,6 +152,17 @@ absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string&
   }
   std::ranges::stable_sort(notes, {}, &Note::time_ns);
   return notes;
+}
+
+NoteList MergeNotes(const NoteList& base, const NoteList& theirs, const NoteList& mine) {
+  const auto has = [](const NoteList& notes, const Note& note) {
+    return std::ranges::find(notes, note) != notes.end();
+  };
+  NoteList out = mine;
+  std::erase_if(out, [&](const Note& note) { return has(base, note) && !has(theirs, note); });
+  for (const Note& note : theirs)
+    if (!has(base, note) && !has(mine, note)) InsertNote(&out, note);
+  return out;
 }
 
 }  // namespace vramscope::ui

@@ -45,8 +45,12 @@ size_t InsertNote(NoteList* notes, Note note);
 
 std::string NotesToJson(const std::string& content, const NoteList& notes);
 // Returns all notes of a side file. Returns kInvalidArgument if the file is too large or malformed,
-// belongs to another run, or refers to times or rows that the trace does not have.
+// belongs to another run, or refers to times or rows that the trace does not have. If `trace` is
+// null, times and rows are not checked.
 absl::StatusOr<NoteList> NotesFromJson(std::string_view json, const std::string& content,
-                                       const trace::Trace& trace);
+                                       const trace::Trace* trace);
+// Applies the changes that lead from `base` to `theirs` to `mine`: adds the notes that are new in
+// `theirs`, and removes those that are missing there. An edited note counts as a new one.
+NoteList MergeNotes(const NoteList& base, const NoteList& theirs, const NoteList& mine);
 
 }  // namespace vramscope::ui

@@ -327,7 +327,8 @@ void MainWindow::Apply(const UndoStep& step, bool back) {
     return;
   }
   if (step.kind == UndoStep::Kind::kNotes)
-    return notes_->set(step.notes_of, back ? *step.notes_before : *step.notes_after);
+    return back ? notes_->change(step.notes_of, *step.notes_after, *step.notes_before)
+                : notes_->change(step.notes_of, *step.notes_before, *step.notes_after);
   if (step.of_program()) {
     program::Request request = back ? step.program_before : step.program_after;
     if (step.kind == UndoStep::Kind::kToggles) {

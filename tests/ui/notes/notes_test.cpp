@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <QCoreApplication>
+#include <QFile>
+#include <QTemporaryDir>
 #include <nlohmann/json.hpp>
 
 #include "tests/ui/timeline/synthetic_trace.h"
@@ -30,7 +33,7 @@ class NotesTest : public ::testing::Test {
                          .written_unix_s = 9});
   }
   absl::StatusOr<NoteList> Read(const std::string& json) {
-    return NotesFromJson(json, "abc", *trace_);
+    return NotesFromJson(json, "abc", trace_.get());
   }
   // Returns a valid file of notes to which `change` was applied.
   std::string Changed(const std::function<void(Json&)>& change) {
@@ -121,6 +124,121 @@ TEST_F(NotesTest, ContentHashDependsOnTheEvents) {
   EXPECT_EQ(ContentHash(*trace_).size(), 64u);
   EXPECT_EQ(ContentHash(*trace_), ContentHash(*same));
   EXPECT_NE(ContentHash(*trace_), ContentHash(*other));
+}
+
+// Two windows show the same run. Each has its own NoteStore.
+class SharedNotesTest : public NotesTest {
+ protected:
+  void SetUp() override {
+    for (NoteStore* store : {&first_, &second_}) store->show(trace_);
+    Wait();
+    ASSERT_TRUE(first_.ready());
+  }
+  void Wait() {
+    while (first_.busy() || second_.busy())
+      QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+  }
+  Note At(int64_t time, const char* text) {
+    return {.time_ns = trace_->begin_ns() + time, .text = text, .written_unix_s = 1};
+  }
+  void Add(NoteStore& store, int64_t time, const char* text) {
+    NoteList notes = store.notes();
+    InsertNote(&notes, At(time, text));
+    store.set(store.content(), notes);
+  }
+  static void Remove(NoteStore& store, size_t at) {
+    NoteList notes = store.notes();
+    notes.erase(notes.begin() + static_cast<ptrdiff_t>(at));
+    store.set(store.content(), notes);
+  }
+  static std::string TextsOf(const NoteList& notes) {
+    std::string texts;
+    for (const Note& note : notes) texts += note.text + " ";
+    return texts;
+  }
+  // Returns the notes of a window that is opened now.
+  std::string Stored() {
+    NoteStore third(folder_.path());
+    third.show(trace_);
+    while (third.busy()) QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    return TextsOf(third.notes());
+  }
+  int argc_ = 0;
+  QCoreApplication app_{argc_, nullptr};
+  QTemporaryDir folder_;
+  NoteStore first_{folder_.path()}, second_{folder_.path()};
+};
+
+TEST_F(SharedNotesTest, KeepsNotesOfBothWindows) {
+  Add(first_, 1, "a");
+  Wait();
+  Add(second_, 2, "b");
+  EXPECT_EQ(TextsOf(second_.notes()), "b ");
+  Wait();
+  EXPECT_EQ(TextsOf(second_.notes()), "a b ") << "the window shows the notes of the other one";
+  EXPECT_EQ(Stored(), "a b ");
+  Add(first_, 3, "c");
+  Add(first_, 4, "d");  // before the first write has ended
+  Wait();
+  EXPECT_EQ(TextsOf(first_.notes()), "a b c d ");
+  EXPECT_EQ(Stored(), "a b c d ");
+}
+
+TEST_F(SharedNotesTest, RemovedNotesDoNotComeBack) {
+  Add(first_, 1, "a");
+  Add(first_, 2, "b");
+  Add(first_, 3, "c");
+  Wait();
+  second_.show(trace_);
+  Wait();
+  EXPECT_EQ(TextsOf(second_.notes()), "a b c ");
+  Remove(first_, 0);
+  Wait();
+  // The second window still shows "a", and does not change it.
+  Remove(second_, 1);
+  Wait();
+  EXPECT_EQ(TextsOf(second_.notes()), "c ");
+  EXPECT_EQ(Stored(), "c ");
+  // A note that was added and removed before the write has ended must not come back, either.
+  Add(first_, 4, "d");
+  Remove(first_, first_.notes().size() - 1);
+  Wait();
+  EXPECT_EQ(Stored(), "c ");
+}
+
+TEST_F(SharedNotesTest, UndoKeepsNotesOfTheOtherWindow) {
+  const NoteList before = first_.notes();
+  Add(first_, 1, "a");
+  const NoteList after = first_.notes();
+  Wait();
+  Add(second_, 2, "b");
+  Wait();
+  first_.show(trace_);
+  Wait();
+  EXPECT_EQ(TextsOf(first_.notes()), "a b ");
+  first_.change(first_.content(), after, before);
+  Wait();
+  EXPECT_EQ(Stored(), "b ");
+  first_.change(first_.content(), before, after);
+  Wait();
+  EXPECT_EQ(Stored(), "a b ");
+}
+
+TEST_F(SharedNotesTest, DamagedFileIsNotOverwritten) {
+  Add(first_, 1, "a");
+  Wait();
+  QFile file(first_.pathOf(first_.content()));
+  ASSERT_TRUE(file.open(QIODevice::WriteOnly));
+  file.write("damaged");
+  file.close();
+  QString error;
+  QObject::connect(&first_, &NoteStore::writeFailed, [&](const QString& why) { error = why; });
+  Add(first_, 2, "b");
+  Wait();
+  EXPECT_THAT(error.toStdString(), HasSubstr("not a vramscope notes file"));
+  EXPECT_EQ(TextsOf(first_.notes()), "a b ");
+  ASSERT_TRUE(file.open(QIODevice::ReadOnly));
+  EXPECT_EQ(file.readAll(), "damaged");
 }
 
 }  // namespace
