@@ -425,6 +425,19 @@ void ProgramPanel::clearOutput() { output_->clear(); }
 void ProgramPanel::setEnd(const ProgramEnd& end) {
   state_.stage = ProgramState::Stage::kIdle;
   setState(state_);
+  ShowEnd(end, end.trace != nullptr);
+}
+
+void ProgramPanel::setReport(const ProgramReport* report) {
+  output_->setPlainText(report != nullptr ? report->output : QString());
+  if (report != nullptr) return ShowEnd(report->end, report->received);
+  for (QWidget* of_run :
+       std::initializer_list<QWidget*>{error_, error_next_, again_, output_heading_, output_})
+    of_run->hide();
+  if (!status_->property("why").toBool()) status_->hide();
+}
+
+void ProgramPanel::ShowEnd(const ProgramEnd& end, bool received) {
   QString error = end.error;
   if (!error.isEmpty()) error[0] = error[0].toUpper();
   if (!end.place.isEmpty()) error += tr(" (%1)").arg(end.place);
@@ -433,7 +446,7 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   error_next_->setWrappedText(end.next);
   error_next_->setVisible(!end.next.isEmpty());
   const QString took = QString::number(end.seconds, 'f', 1);
-  QString status = end.stopped && end.trace != nullptr
+  QString status = end.stopped && received
                        ? tr("Stopped after %1 s; data received so far is kept").arg(took)
                    : end.stopped        ? tr("Stopped before anything was on the GPU")
                    : request_.planned() ? tr("Planned in %1 s").arg(took)
@@ -447,7 +460,7 @@ void ProgramPanel::setEnd(const ProgramEnd& end) {
   output_->setVisible(printed);
   again_->setEnabled(true);
   // Hide the menu for a script on another computer, which cannot be planned here.
-  again_->setVisible(end.trace != nullptr && request_.where != program::Where::kHost);
+  again_->setVisible(received && request_.where != program::Where::kHost);
 }
 
 void ProgramPanel::ChooseDevice(const QString& now,

@@ -32,6 +32,13 @@ namespace timeline {
 struct Theme;
 }
 
+// How the last run of a document's program ended.
+struct ProgramReport {
+  ProgramEnd end;         // without its trace and folder, which need much memory
+  bool received = false;  // events have arrived
+  QString output;
+};
+
 class ProgramPanel : public QWidget {
   Q_OBJECT
  public:
@@ -49,6 +56,9 @@ class ProgramPanel : public QWidget {
   void clearOutput();
   // Shows how the run ended: its errors, or else what the user can do with the result.
   void setEnd(const ProgramEnd& end);
+  // Shows how an earlier run ended, because its document is shown now. Null: this is not known.
+  // Call it only while no program runs.
+  void setReport(const ProgramReport* report);
   void focusScript();
   void setDevice(const QString& device);
   void chooseDevice();  // opens the device dialog
@@ -81,6 +91,7 @@ class ProgramPanel : public QWidget {
   void ChooseDevice(const QString& now, const std::function<void(const QString&)>& chosen);
   void FillAgain();
   void ShowState();
+  void ShowEnd(const ProgramEnd& end, bool received);
   void FitOutput(int least);  // `least`: the minimum height in lines
   void Explain();
 

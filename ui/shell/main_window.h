@@ -21,6 +21,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -100,6 +101,7 @@ class TechniquePanel;
 class Tour;
 class WorkerClient;
 struct ProgramEnd;
+struct ProgramReport;
 struct SavedDocument;
 struct SavedSession;
 
@@ -430,6 +432,7 @@ class MainWindow : public QMainWindow {
   Document& ProgramDocument(const program::Request& request);
   void StartProgramIn(Document& of, const program::Request& request);
   void ShowProgramBusy();
+  void ShowReport();  // shows how the last run of the active document's program ended
   void ProgramToggled(const program::Request& before);
   bool WaitsForProgram(const UndoStep& step, bool back);
   void UndoAtEnd(DocumentId ended);
@@ -569,6 +572,8 @@ class MainWindow : public QMainWindow {
   FileWatch* watch_ = nullptr;
   QStringList saved_files_;    // files of the program that were saved, and not planned again yet
   DocumentId program_id_ = 0;  // the document of the current or last program
+  // How the program of a document ended.
+  std::map<DocumentId, std::shared_ptr<const ProgramReport>> program_reports_;
   // The document whose program is undone or redone as soon as its running plan has stopped. 0:
   // none.
   DocumentId undo_at_end_ = 0, redo_at_end_ = 0;

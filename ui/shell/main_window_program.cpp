@@ -252,6 +252,12 @@ void MainWindow::ShowProgramBusy() {
            tr("Only one program can run at a time. Stop the program, or try again when it ends.")});
 }
 
+void MainWindow::ShowReport() {
+  program_->setRequest(doc().source.program);
+  const auto report = program_reports_.find(doc().id());
+  program_->setReport(report == program_reports_.end() ? nullptr : report->second.get());
+}
+
 const program::Request& MainWindow::ProgramInForm() const {
   const Source& source = doc().source;
   return source.kind == SourceKind::kProgram && source.program.script != program_->request().script
@@ -338,10 +344,10 @@ void MainWindow::stopProgram() { runner_->stop(); }
 
 void MainWindow::programAgainOn(const QString& device) {
   if (runner_->busy()) return;
-  Document* of = documents_.Find(program_id_);
+  Document* of = doc().source.kind == SourceKind::kProgram ? &doc() : documents_.Find(program_id_);
   if (of == nullptr) return;
   // First show the result with which the new plan will be compared.
-  if (of->id() != doc().id()) showProgram();
+  if (of->id() != doc().id()) showDocument(of->id());
   if (of->session.shown() == nullptr || of->session.partial()) {
     if (of->state() == DocumentState::kFailed) return;
     connect(
@@ -349,7 +355,7 @@ void MainWindow::programAgainOn(const QString& device) {
         Qt::SingleShotConnection);
     return;
   }
-  program::Request request = runner_->request();
+  program::Request request = of->id() == program_id_ ? runner_->request() : of->source.program;
   request.device = device.toStdString();
   // A recording may have no limit of steps. The plan then uses the default number of steps, which
   // is enough, because later steps repeat.
@@ -392,6 +398,13 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
   Document* of = documents_.Find(program_id_);
   // If the final trace could not be read, use the last partial trace.
   if (end.trace == nullptr && of != nullptr) end.trace = of->latest;
+  if (of != nullptr) {
+    auto report = std::make_shared<ProgramReport>(
+        ProgramReport{.end = end, .received = end.trace != nullptr, .output = runner_->output()});
+    report->end.trace.reset();
+    report->end.folder.reset();
+    program_reports_[program_id_] = std::move(report);
+  }
   if (end.trace != nullptr) KeepResult(end.trace, script, end.folder);
   if (end.trace == nullptr && of != nullptr) of->scratch.clear();
   const bool compare = of != nullptr && std::exchange(of->compare_at_end, false);
@@ -399,6 +412,8 @@ void MainWindow::ProgramEnded(const ProgramEnd& ended) {
     undo_at_end_ = redo_at_end_ = 0;
     if (of != nullptr) ProgramEndedBehind(*of, end);
     if (of != nullptr && of->stopping) CloseNow(of->id());
+    // While it ran, the page showed this program, whatever program's document was active.
+    if (doc().id() != program_id_ && doc().source.kind == SourceKind::kProgram) ShowReport();
     GoOnClosing();
     return;
   }

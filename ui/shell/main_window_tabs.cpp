@@ -133,7 +133,7 @@ void MainWindow::Entered() {
     run_tag_ = gpu_tag_;
   }
   if (doc().source.kind == SourceKind::kProgram) {
-    if (!runner_->busy()) program_->setRequest(doc().source.program);
+    if (!runner_->busy()) ShowReport();
     ShowControlsPage(ControlsPage::kProgram);
   } else if (doc().source.kind != SourceKind::kFile) {
     ShowControlsPage(ControlsPage::kModel);
@@ -269,6 +269,7 @@ void MainWindow::CloseNow(DocumentId id) {
   }
   if (front) LeavePlans();
   ReleaseLater(of->session.shown());
+  program_reports_.erase(id);
   documents_.Close(id);
   if (!front) return RefreshTabs();
   SetBusy({});

@@ -135,6 +135,52 @@ TEST_F(ProgramWindow, ReportsWhyAScriptDidNotStart) {
   EXPECT_EQ(PageText("error"), "Unrecognized arguments: --batch");
 }
 
+// Each document's page must show the end of its own program.
+TEST_F(ProgramWindow, PageShowsTheEndOfTheShownProgram) {
+  const QString failing = folder_.filePath(QStringLiteral("failing.py"));
+  ASSERT_TRUE(
+      QFile::rename(Script("print('printed by the first')\nabout()\nchunk(1)\n"
+                           "about(ended='exception', exception='ValueError: no such batch')\n"
+                           "raise ValueError('no such batch')\n"),
+                    failing));
+  window_->openProgram(failing);
+  Click("programStart");
+  ASSERT_TRUE(Idle());
+  Run("print('printed by the second')\nabout()\nchunk(2)\nwait('go')\nabout(ended='end')\n");
+  ASSERT_TRUE(WaitFor([this] { return Blocks() == 2; }));
+  ASSERT_EQ(window_->documents().size(), 2u);
+  const DocumentId first = window_->documents().at(0).id(),
+                   second = window_->documents().at(1).id();
+  const auto expect_first = [this] {
+    EXPECT_THAT(PageText("script"), HasSubstr("failing.py"));
+    EXPECT_THAT(PageText("error"), StartsWith("ValueError: no such batch"));
+    EXPECT_EQ(PageText("status"), "");
+    EXPECT_THAT(PageText("output"), HasSubstr("printed by the first"));
+    EXPECT_THAT(PageText("output"), Not(HasSubstr("printed by the second")));
+  };
+  // The second program ends while the first one's document is shown.
+  window_->showDocument(first);
+  Touch("go");
+  ASSERT_TRUE(Idle());
+  expect_first();
+  window_->showDocument(second);
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(PageText("script"), HasSubstr("train.py"));
+  EXPECT_EQ(PageText("error"), "");
+  EXPECT_THAT(PageText("status"), StartsWith("Planned in"));
+  EXPECT_THAT(PageText("output"), HasSubstr("printed by the second"));
+  EXPECT_THAT(PageText("output"), Not(HasSubstr("printed by the first")));
+  window_->showDocument(first);
+  ASSERT_TRUE(Idle());
+  expect_first();
+  // "Plan on another GPU" must plan the shown program, not the one that ran last.
+  window_->programAgainOn(QStringLiteral("h100-sxm"));
+  ASSERT_TRUE(Idle());
+  EXPECT_EQ(window_->documents().active().id(), first);
+  EXPECT_EQ(window_->documents().active().source.program.device, "h100-sxm");
+  EXPECT_EQ(window_->documents().active().source.program.script, failing.toStdString());
+}
+
 // The table is empty because there is no run. It must not say that the trace has no steps.
 TEST_F(ProgramWindow, FailedProgramAfterAnotherHasNoRunYet) {
   Run("about()\nchunk(1)\nabout(ended='end')\n");
