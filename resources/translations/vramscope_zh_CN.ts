@@ -18718,6 +18718,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>{} allocated + {} CUDA context; reserved memory is not known</source>
         <translation>已分配 {} + CUDA 上下文 {}；保留内存未知</translation>
     </message>
+    <message>
+        <source>events of {}</source>
+        <translation>{} 的事件</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

@@ -179,7 +179,10 @@ RecordingFacts RecordingFactsOf(const Digest& digest, const std::string& file) {
   else
     fact(i18n::Text("length"),
          timeline::LengthOf(t, trace::LengthNs(digest.whole != nullptr ? *digest.whole : t)));
-  fact(i18n::Text("events"), timeline::FormatCount(t.events.size()));
+  fact(digest.device
+           ? i18n::Format("events of {}", trace::NameOfDevice(*digest.whole, *digest.device))
+           : i18n::Text("events"),
+       timeline::FormatCount(t.events.size()));
   const size_t steps = digest.summary.steps.size();
   bool steps_inferred = false;
   for (uint32_t s = 0; s < t.slices.size() && !steps_inferred; ++s)

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "profiler/trace/processes.h"
 #include "tests/ui/panels/altered_trace.h"
 #include "ui/explain/explain_rows.h"
 #include "ui/panels/allocation_rows.h"
@@ -68,6 +69,22 @@ TEST(EntriesTest, FactsOfATraceWithoutTimesCountEntries) {
   EXPECT_THAT(facts, ::testing::Contains(Fact{"length", "36 entries"}));
   EXPECT_THAT(facts, ::testing::Contains(Fact{"from", "entry 4"}));
   EXPECT_THAT(TimeAndContextText(*t, digest->at_peak.context), HasSubstr("entry "));
+}
+
+// The page shows one of several devices, so its number of events must name the device: the status
+// bar shows the number of the whole file.
+TEST(RecordingFactsTest, NumberOfEventsNamesTheDevice) {
+  const auto facts = [](const std::shared_ptr<const trace::Trace>& t) {
+    return RecordingFactsOf(*MakeDigest(t, "recorded.pickle"), "recorded.pickle").facts;
+  };
+  const auto one = MakeRecordedTrace();
+  const auto label = [](const char* text) { return ::testing::Field("label", &Fact::label, text); };
+  EXPECT_THAT(facts(one), ::testing::Contains(label("events")));
+  const std::vector<trace::ProcessTrace> parts = {{.name = "a", .trace = one},
+                                                  {.name = "b", .trace = one}};
+  const auto two = trace::JoinProcesses(parts).value();
+  EXPECT_THAT(facts(two), ::testing::Contains(label("events of a")));
+  EXPECT_THAT(facts(two), Not(::testing::Contains(label("events"))));
 }
 
 TEST(CellsTest, LessMemoryIsGreenInAllTables) {
