@@ -131,7 +131,8 @@ std::string Headline(const Reclaim& r) {
   }
   for (const Remedy& remedy : r.remedies) {
     if (!remedy.note.empty() && !r.releases.capacity.inferred())
-      more += i18n::Format(" The results of {} are valid {}.", remedy.name, remedy.note);
+      more +=
+          i18n::Format(" The results of {} are valid {}.", i18n::Text(remedy.name), remedy.note);
   }
   if (best == r.remedies.end() || best->peak_given_back <= 0) {
     return text + i18n::Text(" No setting that was tried lowers the peak of reserved memory.") +
@@ -140,7 +141,8 @@ std::string Headline(const Reclaim& r) {
   const bool anew = r.anew.has_value() && best->name != kEmptyCache;
   const auto lowered = static_cast<uint64_t>(best->peak_given_back);
   text += i18n::Format(" {} lowers the peak of reserved memory by {} (from {} {} to {})",
-                       best->name, FormatBytes(lowered), FormatBytes(best->peak_reserved + lowered),
+                       i18n::Text(best->name), FormatBytes(lowered),
+                       FormatBytes(best->peak_reserved + lowered),
                        anew ? i18n::Text("under the recorded settings") : i18n::Text("as recorded"),
                        FormatBytes(best->peak_reserved));
   if (anew)

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "profiler/allocator/caching_allocator.h"
+#include "profiler/base/i18n.h"
 #include "profiler/explain/explain.h"
 #include "profiler/replay/replay.h"
 #include "tests/profiler/explain/trace_maker.h"
@@ -102,6 +103,15 @@ TEST(Reclaim, ReportsMemoryThatEachSettingReleases) {
   EXPECT_THAT(collect->note, HasSubstr("for a GPU ")) << "the file does not state it";
   EXPECT_THAT(reclaim->headline, HasSubstr("120.00 MiB"));
   EXPECT_THAT(reclaim->headline, HasSubstr("names no GPU"));
+  // The name of the setting must be in the language of the sentence.
+  EXPECT_THAT(reclaim->headline, HasSubstr("empty_cache() at this time lowers"));
+  i18n::SetTranslator([](const std::string& english) -> std::string {
+    return english == "empty_cache() at this time" ? "empty_cache() jetzt" : "";
+  });
+  const auto translated = ComputeReclaim(*t, {.at = between});
+  i18n::SetTranslator(nullptr);
+  ASSERT_TRUE(translated.ok()) << translated.status();
+  EXPECT_THAT(translated->headline, HasSubstr("empty_cache() jetzt lowers"));
   EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
 
   const auto chosen = ComputeReclaim(*t, {.at = between, .alloc_confs = {"max_split_size_mb:32"}});
