@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "profiler/base/i18n.h"
+#include "profiler/trace/segment_record.h"
 #include "ui/panels/qt_theme.h"
 #include "ui/panels/rows.h"
 #include "ui/timeline/model/format.h"
@@ -20,6 +21,7 @@ namespace vramscope::ui {
 namespace {
 
 constexpr double kZoom = 1.25;
+constexpr int kTextMargin = 16;
 constexpr double kHatch = 4;  // distance between the lines of the hatching, in pixels
 
 using Use = explain::SegmentView::Use;
@@ -150,11 +152,20 @@ void SegmentMapWidget::paintEvent(QPaintEvent*) {
     for (const timeline::Rect& r : map_.RectsOf(selection_))
       painter.drawRect(ToQRect(r, dy).adjusted(0, 0, -1, -1));
   }
-  if (map_.segments().empty()) {
+  if (const QString why = whyEmpty(); !why.isEmpty()) {
     painter.setPen(ToQColor(theme_.faint));
-    painter.drawText(viewport()->rect(), Qt::AlignCenter,
-                     trace_ ? tr("No segment is reserved here") : QString());
+    painter.drawText(viewport()->rect().adjusted(kTextMargin, 0, -kTextMargin, 0),
+                     Qt::AlignCenter | Qt::TextWordWrap, why);
   }
+}
+
+QString SegmentMapWidget::whyEmpty() const {
+  if (trace_ == nullptr || !map_.segments().empty()) return {};
+  const std::string_view unknown = trace::WhyNoSegments(*trace_);
+  if (unknown.empty()) return tr("No segment is reserved here");
+  QString why = QString::fromStdString(i18n::Text(unknown));
+  why[0] = why[0].toUpper();
+  return why;
 }
 
 QString SegmentMapWidget::textAt(const QPoint& at) const {

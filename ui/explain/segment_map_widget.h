@@ -28,6 +28,8 @@ class SegmentMapWidget : public QAbstractScrollArea {
   const SegmentMap& map() const { return map_; }
   // Returns the tool tip for a point, or an empty text if nothing is there.
   QString textAt(const QPoint& at) const;
+  // Why the map is empty. An empty text if it shows segments, or if there is no trace.
+  QString whyEmpty() const;
 
  Q_SIGNALS:
   void allocationClicked(vramscope::trace::AllocationId id);

@@ -392,6 +392,24 @@ TEST_F(RecordedFileTest, ExplainPagesComputeWhenFirstShown) {
   }
 }
 
+// A Chrome trace has the total of reserved memory, but no segments. The page must say that, not
+// that nothing is reserved.
+TEST_F(RecordedFileTest, SegmentMapSaysWhyThereAreNoSegments) {
+  OpenRecorded();
+  const QString json = folder_.filePath(QStringLiteral("recorded.json"));
+  window_->exportChrome(json);
+  ASSERT_TRUE(WaitFor([this] { return !window_->busy(); }));
+  window_->openFile(json);
+  ASSERT_TRUE(WaitFor([this] {
+    return !window_->busy() &&
+           State()["title"].toString().startsWith(QLatin1String("recorded.json"));
+  }));
+  window_->openPage(QStringLiteral("fragmentation"));
+  ASSERT_TRUE(Idle());
+  EXPECT_THAT(Find<SegmentMapWidget>("segmentMap")->whyEmpty().toStdString(),
+              ::testing::HasSubstr("Kineto trace records how much memory is reserved, not where"));
+}
+
 TEST_F(RecordedFileTest, SegmentMapFollowsCursorAndClickSelects) {
   OpenRecorded();
   window_->openPage(QStringLiteral("fragmentation"));
