@@ -300,7 +300,9 @@ void MainWindow::AddViewActions() {
                   .run = [this, language] { setLanguage(language); },
                   .checked = [language] { return CurrentLanguage() == language; },
                   .separator_before = language == Languages().front(),
-                  .words = {tr("language"), QStringLiteral("language"), QStringLiteral("语言")}});
+                  .words = {tr("language"), QStringLiteral("language"), QStringLiteral("语言"),
+                            language == Language::kChinese ? QStringLiteral("chinese")
+                                                           : QStringLiteral("英语")}});
   actions_.Add({.id = "view.animations",
                 .menu = menu,
                 .text = tr("Animations"),

@@ -18,6 +18,7 @@
 #include "profiler/estimate/weights.h"
 #include "profiler/run/toggles.h"
 #include "tests/ui/shell/recorded_window.h"
+#include "ui/language/language.h"
 #include "ui/panels/run_panel.h"
 #include "ui/panels/technique_panel.h"
 #include "ui/panels/techniques.h"
@@ -223,6 +224,11 @@ TEST_F(FirstUseTest, CommandPaletteRanksBestMatchFirst) {
   EXPECT_EQ(find("dark").value(0), "view.theme.dark");
   EXPECT_EQ(find("view light").value(0), "view.theme.light");
   EXPECT_EQ(find("peak").value(0), "go.peak");
+  // Each language is named in the language itself, but must also be found by its other name.
+  if (Languages().contains(Language::kChinese)) {
+    EXPECT_EQ(find("chinese").value(0), "view.language.zh_CN");
+  }
+  EXPECT_EQ(find("english").value(0), "view.language.en");
   EXPECT_TRUE(find("zmin").contains(QStringLiteral("view.zoom-in"))) << "scattered letters";
   // Commands that are not possible now must come last, such as run.unpin, which needs a baseline.
   EXPECT_NE(find("baseline").value(0), "run.unpin");
