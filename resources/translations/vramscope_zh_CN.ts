@@ -18722,6 +18722,14 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>events of {}</source>
         <translation>{} 的事件</translation>
     </message>
+    <message>
+        <source>&apos;{}&apos; could not be locked</source>
+        <translation>无法锁定“{}”</translation>
+    </message>
+    <message>
+        <source>a run can have at most {} notes</source>
+        <translation>一次运行最多有 {} 条备注</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
