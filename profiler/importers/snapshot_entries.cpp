@@ -71,8 +71,7 @@ bool SnapshotBuilder::FillEntry(Entry& e, Items items) {
   }
   const bool asked = e.action == recording::Action::kOutOfMemory;
   if (e.bytes > (asked ? kMaxAsked : kMaxBytes))
-    return Fail(
-        i18n::Format("'size' is {} bytes, which no device has", static_cast<int64_t>(e.bytes)));
+    return Fail(i18n::Format("'size' is {} bytes, more than any device has", e.bytes));
   if (!asked && e.address + e.bytes < e.address)
     return Fail(i18n::Format("{} bytes at {:#x} go beyond the address space", e.bytes, e.address));
   return true;

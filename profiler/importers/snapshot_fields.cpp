@@ -193,8 +193,7 @@ bool SnapshotBuilder::Bytes(const Value& key, const Value& value, uint64_t* out)
   if (!Number(key, value, out)) return false;
   if (*out <= kMaxBytes) return true;
   return Fail(
-      i18n::Format("'{}' is {} bytes, which no device has", Printable(Text(key)),
-                   static_cast<int64_t>(*out)));  // a negative number is one of the possible errors
+      i18n::Format("'{}' is {} bytes, more than any device has", Printable(Text(key)), *out));
 }
 
 // Also accepts negative times in two's complement. Some old files, and files of vramscope, give
@@ -364,8 +363,7 @@ bool SnapshotBuilder::FillSegment(uint32_t row, Items items) {
       case Key::kDevice:
         good = Number(items[i], v, &number);
         if (number > 255)
-          return Fail(i18n::Format("a segment is on device {}, which is not between 0 and 255",
-                                   static_cast<int64_t>(number)));
+          return Fail(i18n::Format("a segment is on device {}; the limit is 255", number));
         s.device = static_cast<uint8_t>(number);
         break;
       case Key::kSegmentType:

@@ -4025,8 +4025,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>&apos;frames&apos; 是{}</translation>
     </message>
     <message>
-        <source>&apos;size&apos; is {} bytes, which no device has</source>
-        <translation>&apos;size&apos; 为 {} 字节，没有任何设备会这样</translation>
+        <source>&apos;size&apos; is {} bytes, more than any device has</source>
+        <translation>&apos;size&apos; 为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
         <source>&apos;state&apos; is not a string</source>
@@ -4065,8 +4065,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>“{}”是{}</translation>
     </message>
     <message>
-        <source>&apos;{}&apos; is {} bytes, which no device has</source>
-        <translation>“{}”为 {} 字节，没有任何设备会这样</translation>
+        <source>&apos;{}&apos; is {} bytes, more than any device has</source>
+        <translation>“{}”为 {} 字节，超过任何设备的容量</translation>
     </message>
     <message>
         <source>&apos;{}&apos; is {}, not a number</source>
@@ -4265,8 +4265,8 @@ pip 22.2 or later is needed: {} -m pip install --upgrade pip</source>
         <translation>段</translation>
     </message>
     <message>
-        <source>a segment is on device {}, which is not between 0 and 255</source>
-        <translation>有段位于设备 {}，不在 0 到 255 之间</translation>
+        <source>a segment is on device {}; the limit is 255</source>
+        <translation>有段位于设备 {}；上限为 255</translation>
     </message>
     <message>
         <source>a segment of device {} has {} bytes at {:#x}, which go beyond the address space</source>
