@@ -216,6 +216,19 @@ class Reports(Program):
         self.assertEqual(len(answer["steps"]), 3)
         self.assertEqual(answer["program"]["ended"], "enough")
 
+    def test_ends_a_training_in_a_thread_or_in_another_process(self):
+        for where in ("thread", "executor", "from"):
+            with self.subTest(where=where):
+                answer = self.plan("trained_elsewhere.py", where)
+                self.assertEqual(len(answer["steps"]), 2)
+                self.assertIsNone(answer["program"]["exception"])
+                self.assertNotIn("Exception in thread", self.stderr)
+                self.assertNotIn("BrokenProcessPool", self.stderr)
+
+    def test_failures_after_the_requested_steps_are_reported(self):
+        answer = self.plan("trained_elsewhere.py", "finally", status=1)
+        self.assertIn("out of memory", answer["program"]["exception"])
+
     def test_ends_if_the_program_updates_its_weights_itself(self):
         for kind, category in (
             ("modules", "Gradient"),

@@ -14,7 +14,7 @@ import warnings
 import weakref
 
 from vramscope import gradients, host, imports, known, recorder, saved_tensors, updates
-from vramscope.process import Enough
+from vramscope.process import enough
 
 # Categories of profiler/trace/types.h.
 PARAMETER, BUFFER, OPTIMIZER_STATE, INPUT, COMMUNICATION = 1, 2, 4, 6, 10
@@ -80,9 +80,9 @@ class Hooks:
         self.stepped = False
         self.steps += 1
         if self.process.settings.steps and self.updates.enough(self.process.settings.steps):
-            self.stepped = True  # if the program catches Enough, the next call raises it again
+            self.stepped = True  # if the program catches the exception, the next call raises again
             self.process.ends("enough")
-            raise Enough()
+            raise enough()
 
     def by_hand(self, cleared=False):
         """Ends the step if the program updated weights itself, without an optimizer. Writes the

@@ -15,12 +15,26 @@ PLACES = 4  # maximum number of listed lines of a file for one assumption
 MOST_PROCESSES = 1 << 22  # Linux has no process numbers from here on (PID_MAX_LIMIT)
 
 
-class Enough(SystemExit):
-    """Raised after the requested number of steps. Because it is a SystemExit, it ends the program
-    like sys.exit(0): `finally` and atexit run, and `except Exception` does not catch it."""
+def enough():
+    """Returns the exception that ends the program after the requested number of steps, like
+    sys.exit(0): `finally` and atexit run, and `except Exception` does not catch it. It is not a
+    subclass of SystemExit: threads print a traceback for subclasses. Its mark survives pickling:
+    an executor with processes pickles the exception of a child and raises it in the parent."""
+    error = SystemExit(0)
+    error.vramscope_enough = True
+    return error
 
-    def __init__(self):
-        super().__init__(0)
+
+def _follows_from_enough(error):
+    """Returns whether the program raised the error with `raise ... from`, because of enough(). The
+    context is not followed: `finally` may run out of memory, as it would after a whole training."""
+    seen = set()
+    while error is not None and id(error) not in seen:
+        if getattr(error, "vramscope_enough", False):
+            return True
+        seen.add(id(error))
+        error = error.__cause__
+    return False
 
 
 class Settings:
@@ -182,8 +196,9 @@ class Process:
         self.about.update(ended=how, ended_ns=time.time_ns())
 
     def failed(self, kind, value):
-        """Called when the process ends by an uncaught exception."""
-        if not self.mine():
+        """Called when the process ends by an uncaught exception. A program that catches the end
+        after the requested steps, and raises an exception of its own then, has not failed."""
+        if not self.mine() or _follows_from_enough(value):
             return
         self.ends("exception")
         text = str(value)
