@@ -28,7 +28,7 @@ PYTHON = (
 PATH = os.environ.get("VRAMSCOPE_TEST_PYTHONPATH", "")
 
 sys.path.insert(0, PACKAGE)
-from vramscope import uploads  # noqa: E402
+from vramscope import servers, uploads  # noqa: E402
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
 
@@ -415,6 +415,54 @@ class Libraries(Uploads):
     def test_without_the_hooks_it_would(self):
         asked, _ = self.asked("huggingface_hub", hooked=False)
         self.assertTrue(any(one[0] in WRITES for one in asked), asked)
+
+
+class Databases(Uploads):
+    def test_addresses_of_database_servers(self):
+        for url in ("mysql+pymysql://me:word@host/db", "postgresql://host/db"):
+            self.assertTrue(servers.is_database(url), url)
+        for url in ("sqlite:///mysql.db", "mysql_runs", "/postgresql://x", None):
+            self.assertFalse(servers.is_database(url), url)
+
+    def test_accounts_are_not_shown(self):
+        self.assertEqual(servers.shown("mysql://me:word@host:1/db"), "mysql://host:1/db")
+        self.assertEqual(servers.shown("https://host/a@b"), "https://host/a@b")
+
+    @unittest.skipUnless(installed("optuna"), "no optuna")
+    def test_trials_are_not_added_to_a_study_of_a_server(self):
+        begin = "import optuna\nwhere = dict(study_name='s', storage='sqlite:///server.db')\n"
+        made = self.run_program(
+            begin + "study = optuna.create_study(direction='maximize', **where)\n"
+            "study.set_user_attr('kind', 'real')\n"
+            "study.optimize(lambda trial: trial.suggest_float('x', 0, 1), n_trials=3)",
+            *PATH.split(os.pathsep),
+            hooked=False,
+        )
+        self.assertEqual(made.returncode, 0, made.stderr)
+        server = os.path.join(self.folder, "server.db")
+        with open(server, "rb") as file:
+            before = file.read()
+        # a file takes the place of the server
+        stand_in = (
+            "from vramscope import servers\n"
+            "servers.is_database = lambda url: url.endswith('server.db')\n"
+        )
+        trains = "study.optimize(lambda trial: trial.suggest_float('x', 0, 0), n_trials=1)\n"
+        planned = self.run_program(
+            stand_in
+            + begin
+            + "study = optuna.load_study(**where)\n"
+            + trains
+            + "study = optuna.create_study(load_if_exists=True, direction='maximize', **where)\n"
+            + trains
+            + "print(len(study.trials), study.best_value > 0, study.user_attrs)\n"
+            "print(len(optuna.create_study(storage=where['storage'], study_name='t').trials))\n",
+            *PATH.split(os.pathsep),
+        )
+        self.assertEqual(planned.stdout, "5 True {'kind': 'real'}\n0\n", planned.stderr)
+        self.assertIn("optuna writes to a temporary database", planned.stderr)
+        with open(server, "rb") as file:
+            self.assertEqual(file.read(), before)
 
 
 if __name__ == "__main__":

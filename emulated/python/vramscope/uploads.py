@@ -8,7 +8,7 @@ import functools
 import os
 import sys
 
-from vramscope import imports
+from vramscope import imports, servers, studies
 
 # Libraries read these variables, also in child processes.
 VARIABLES = {
@@ -573,10 +573,11 @@ def _forced(library, name, function, forced):
 
 
 def _local(library, uri):
-    if not isinstance(uri, str) or not uri.startswith(_REMOTE):
+    if not isinstance(uri, str) or not (uri.startswith(_REMOTE) or servers.is_database(uri)):
         return uri
     record.assume(
-        "%s writes to a temporary folder, not to its server: a plan uploads nothing" % library, uri
+        "%s writes to a temporary folder, not to its server: a plan uploads nothing" % library,
+        servers.shown(uri),
     )
     folder = os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "scratch", library)
     # the library creates the folder itself, with its contents
@@ -654,3 +655,6 @@ def start():
         os.environ.update(NO_NETWORK)
     for module, owner, names, wrap in _rows():
         imports.after(record, module, functools.partial(_hook, owner, names, wrap))
+    imports.after(
+        record, "optuna.storages._rdb.storage", functools.partial(studies.install, record)
+    )
