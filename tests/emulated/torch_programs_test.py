@@ -216,6 +216,26 @@ class Reports(Program):
         self.assertEqual(len(answer["steps"]), 3)
         self.assertEqual(answer["program"]["ended"], "enough")
 
+    def test_chosen_gpus_are_those_of_the_plan(self):
+        for chosen, visible, devices in (("3", 1, 1), ("7,6,5", 2, 2), ("GPU-0a1b", 1, 2)):
+            with self.subTest(chosen=chosen):
+                answer = self.plan(
+                    "chosen_gpus.py", chosen, str(visible), options=("--devices", str(devices))
+                )
+                self.assertEqual(answer["peak"]["allocated"], 4 << 20)
+        for chosen in ("", "-1"):
+            with self.subTest(chosen=chosen):
+                result = subprocess.run(
+                    [VRAMSCOPE, "plan", *torch_program.words("chosen_gpus.py", chosen, "0")],
+                    env=torch_program.ENVIRONMENT,
+                    capture_output=True,
+                    text=True,
+                    timeout=300,
+                )
+                self.assertEqual(result.returncode, 3, result.stderr)
+                self.assertIn("CUDA_VISIBLE_DEVICES is %r" % chosen, result.stderr)
+                self.assertIn("never used CUDA", result.stderr)
+
     def test_ends_a_training_in_a_thread_or_in_another_process(self):
         for where in ("thread", "executor", "from"):
             with self.subTest(where=where):

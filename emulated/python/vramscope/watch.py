@@ -12,6 +12,7 @@ from vramscope import (
     compiling,
     counters,
     decompositions,
+    devices,
     diffusion,
     extensions,
     generation,
@@ -145,6 +146,7 @@ def start(torch):
             process,
         )
     if settings.emulated:
+        process.part("CUDA_VISIBLE_DEVICES has to name the plan's GPUs", devices.install, torch)
         process.part("the host's work takes no time", host.install, process)
         if settings.skip_init:
             process.part(
