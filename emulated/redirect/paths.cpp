@@ -144,13 +144,13 @@ dev_t DeviceOutside(Spot& spot) {
 // Looks up a spot. `in` are the layers that contain the spot's parent folder.
 int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
   found = {};
-  found.real = in.real || IsReal(spot.lower());
+  found.real = IsReal(spot.lower());
   if (found.real) {
     const int error = kernel::Lstat(spot.lower(), &status);
     if (error == 0) found.lower = KindOf(status);
     return IsMissing(error) ? 0 : error;
   }
-  if (in.upper) {
+  if (in.upper || in.real) {
     const int error = kernel::Lstat(spot.upper(), &status);
     if (error == 0) {
       found.upper = KindOf(status);
@@ -183,13 +183,12 @@ int Look(Spot& spot, const Layers& in, Found& found, struct stat& status) {
 // Returns the layers that contain an existing folder.
 Layers LayersOf(Spot& spot) {
   Layers layers;
+  if (IsReal(spot.lower())) return {false, true, true};
   const size_t length = spot.length();
   for (size_t end = 1; end <= length; ++end) {
     if (end < length && spot.lower()[end] != '/') continue;
     const Spot::Shorter shorter(spot, end);
     struct stat status;
-    layers.real = layers.real || IsReal(spot.lower());
-    if (layers.real) return {false, true, true};
     if (!layers.upper) continue;
     layers.upper = kernel::Lstat(spot.upper(), &status) == 0 && S_ISDIR(status.st_mode);
     if (layers.upper && layers.lower && IsOpaque(spot)) layers.lower = false;

@@ -22,8 +22,13 @@ struct Settings {
   const char* real[kMostReal] = {};
   size_t real_length[kMostReal] = {};
   size_t real_count = 0;
+  size_t always_count = 0;  // of them, those that are real without VRAMSCOPE_ISOLATION_REAL
 };
 Settings settings;
+
+// Removable disks are mounted here, for example at /run/media/USER/DISK. They are isolated.
+constexpr char kDisks[] = "/run/media";
+
 int state;  // 0: not read, 1: being read, 2: read
 
 void AddReal(const char* path, size_t length) {
@@ -48,6 +53,7 @@ size_t WithoutLinks(const char* path, char* to, size_t size) {
 
 void ReadReal() {
   for (const char* always : {"/proc", "/sys", "/dev", "/run"}) AddReal(always, strlen(always));
+  settings.always_count = settings.real_count;
   const char* given = getenv("VRAMSCOPE_ISOLATION_REAL");
   if (given == nullptr) return;
   size_t used = 0;
@@ -117,7 +123,7 @@ void ReadSettingsAgain() {
   settings.mode = Mode::kNone;
   settings.no_network = false;
   settings.changes[0] = 0;
-  settings.changes_length = settings.real_count = 0;
+  settings.changes_length = settings.real_count = settings.always_count = 0;
   __atomic_store_n(&state, 0, __ATOMIC_RELEASE);
 }
 
@@ -129,7 +135,8 @@ size_t ChangesLength() { return Read().changes_length; }
 
 bool IsReal(const char* path) {
   const Settings& read = Read();
-  for (size_t i = 0; i < read.real_count; ++i) {
+  const bool on_disk = IsWithin(path, kDisks, sizeof kDisks - 1);
+  for (size_t i = on_disk ? read.always_count : 0; i < read.real_count; ++i) {
     if (IsWithin(path, read.real[i], read.real_length[i])) return true;
   }
   return false;

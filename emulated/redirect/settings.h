@@ -20,7 +20,8 @@ const char* Changes();
 const char* ChangesName();
 size_t ChangesLength();
 // Returns true for paths (absolute, without links) that are not isolated: those in
-// VRAMSCOPE_ISOLATION_REAL, and always those in /proc, /sys, /dev and /run.
+// VRAMSCOPE_ISOLATION_REAL, and always those in /proc, /sys, /dev and /run, except /run/media. So
+// a real folder may contain an isolated one, /run/media.
 bool IsReal(const char* path);
 // Returns whether the folder contains a path that is not isolated.
 bool HoldsReal(const char* folder);

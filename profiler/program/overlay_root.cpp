@@ -47,10 +47,24 @@ constexpr std::string_view kKernelTypes[] = {
     "tracefs", "cgroup",   "cgroup2",  "bpf",        "securityfs",  "configfs",  "fusectl",
     "pstore",  "efivarfs", "autofs",   "rpc_pipefs", "binfmt_misc", "nsfs"};
 
+// Removable disks are mounted here, for example at /run/media/USER/DISK. They are overlaid.
+constexpr std::string_view kDisks = "/run/media";
+
 bool IsBelow(std::string_view path, std::string_view folder) {
   return folder == "/" ? path.size() > 1
                        : path.size() > folder.size() && path.starts_with(folder) &&
                              path[folder.size()] == '/';
+}
+
+bool IsIn(std::string_view path, std::string_view folder) {
+  return path == folder || IsBelow(path, folder);
+}
+// Returns the folder of kReal that contains the path, or "".
+std::string_view RealFolderOf(std::string_view path) {
+  if (IsIn(path, kDisks)) return "";
+  for (const std::string_view real : kReal)
+    if (IsIn(path, real)) return real;
+  return "";
 }
 
 // Separates the parts of an error's text: step, subject, reason.
@@ -104,9 +118,18 @@ bool IsForeign(const struct stat& facts) {
   return facts.st_uid != geteuid() || facts.st_gid != getegid();
 }
 
+// Returns the mounts of this process. A mount comes after those that contain it. Of several mounts
+// at one place, the last one is visible.
 std::vector<MountPoint> Mounts() {
   std::ifstream file("/proc/self/mountinfo");
-  return ParseMountInfo(std::string{std::istreambuf_iterator<char>(file), {}});
+  std::vector<MountPoint> mounts =
+      ParseMountInfo(std::string{std::istreambuf_iterator<char>(file), {}});
+  std::ranges::stable_sort(mounts, {}, &MountPoint::path);
+  return mounts;
+}
+
+bool OfKernel(const MountPoint& mount) {
+  return std::ranges::find(kKernelTypes, mount.type) != std::end(kKernelTypes);
 }
 
 class Builder {
@@ -129,7 +152,7 @@ class Builder {
       return Failed(TEXT_MARK("root of the file system"));
     if (const absl::Status split = Split("/"); !split.ok()) return split;
     for (const std::string& path : options_.real)
-      if (!IsReal(path) &&
+      if ((RealFolderOf(path).empty() || IsBelow(kDisks, path)) &&
           mount(path.c_str(), (root_ + path).c_str(), nullptr, MS_BIND | MS_REC, nullptr) != 0)
         return Failed("{}", path);
     // After pivot_root, the old root is stacked on the new one, and can be unmounted: see
@@ -165,10 +188,6 @@ class Builder {
     return absl::OkStatus();
   }
 
-  static bool IsReal(std::string_view path) {
-    return std::ranges::any_of(
-        kReal, [&](std::string_view real) { return path == real || IsBelow(path, real); });
-  }
   const MountPoint* MountAt(std::string_view path) const {
     const auto at = std::find_if(mounts_.rbegin(), mounts_.rend(),
                                  [&](const MountPoint& mount) { return mount.path == path; });
@@ -176,7 +195,7 @@ class Builder {
   }
   bool OfKernel(std::string_view path) const {
     const MountPoint* at = MountAt(path);
-    return at != nullptr && std::ranges::find(kKernelTypes, at->type) != std::end(kKernelTypes);
+    return at != nullptr && vramscope::program::OfKernel(*at);
   }
   bool HasMounts(std::string_view path) const {
     return std::ranges::any_of(mounts_,
@@ -270,31 +289,63 @@ class Builder {
     return absl::OkStatus();
   }
 
+  bool HasToBeSplit(const std::string& real) const {
+    return IsBelow(options_.scratch, real) || (!privileged_ && HasMounts(real));
+  }
+
   // Mounts a folder of the real tree at its place in the new tree, `target`, which exists.
   absl::Status Folder(const std::string& real, const std::string& target) {
-    if (IsReal(real) || OfKernel(real)) return Bind(real, target, false);
-    if (IsBelow(options_.scratch, real) || (!privileged_ && HasMounts(real))) return Split(real);
-    if (!Mount(real, target).ok()) {
-      frozen_.push_back(real);
-      return Bind(real, target, true);
+    if (!RealFolderOf(real).empty()) {
+      const absl::Status bound = Bind(real, target, false);
+      std::error_code none;
+      return bound.ok() && IsBelow(kDisks, real) && fs::is_directory(kDisks, none)
+                 ? Cover(std::string(kDisks))
+                 : bound;
     }
-    // The overlay hides mounts inside the folder, so they are mounted again. (Without privileges, a
-    // folder that contains mounts is not overlaid.)
+    if (!OfKernel(real) && HasToBeSplit(real)) return Split(real);
+    if (OfKernel(real)) {
+      if (const absl::Status bound = Bind(real, target, false); !bound.ok()) return bound;
+    } else if (!Mount(real, target).ok()) {
+      frozen_.push_back(real);
+      if (const absl::Status bound = Bind(real, target, true); !bound.ok()) return bound;
+    }
+    // An overlay hides the file systems that are mounted inside the folder, so they are mounted
+    // again. A bind mount shows the real ones: autofs on /home, for example, contains a file system
+    // with the home folder of each user. (Without privileges, a folder that contains mounts is not
+    // overlaid.)
+    return CoverMountsIn(real);
+  }
+
+  absl::Status CoverMountsIn(const std::string& real) {
+    std::vector<std::string_view> covered;
     for (const MountPoint& inside : mounts_) {
       if (!IsBelow(inside.path, real) || MountAt(inside.path) != &inside) continue;
+      // Cover() also covers the mounts inside a mount.
+      const auto contains = [&](std::string_view path) { return IsBelow(inside.path, path); };
+      if (std::ranges::any_of(covered, contains)) continue;
       struct stat facts {};
       if (stat(inside.path.c_str(), &facts) != 0) continue;
-      const std::string place = root_ + inside.path;
-      if (!S_ISDIR(facts.st_mode)) {
-        if (const absl::Status bound = Bind(inside.path, place, true); !bound.ok()) return bound;
-      } else if (OfKernel(inside.path)) {
-        if (const absl::Status bound = Bind(inside.path, place, false); !bound.ok()) return bound;
-      } else if (!Mount(inside.path, place).ok()) {
-        frozen_.push_back(inside.path);
-        if (const absl::Status bound = Bind(inside.path, place, true); !bound.ok()) return bound;
-      }
+      const bool folder = S_ISDIR(facts.st_mode);
+      if (const absl::Status done =
+              folder ? Cover(inside.path) : Bind(inside.path, root_ + inside.path, true);
+          !done.ok())
+        return done;
+      covered.push_back(inside.path);
     }
     return absl::OkStatus();
+  }
+
+  // Like Folder(), for a folder whose place in the new tree may show the real folder.
+  absl::Status Cover(const std::string& real) {
+    const std::string place = root_ + real;
+    if (!OfKernel(real) && HasToBeSplit(real)) {
+      // The entries must not be created in the real folder.
+      const std::string empty = fmt::format("{}/upper/{}", options_.scratch, layers_++);
+      if (mkdir(empty.c_str(), 0755) != 0 ||
+          mount(empty.c_str(), place.c_str(), nullptr, MS_BIND, nullptr) != 0)
+        return Failed("{}", real);
+    }
+    return Folder(real, place);
   }
 
   // Rebuilds a folder entry by entry, because it cannot be overlaid as a whole.
@@ -529,6 +580,14 @@ std::string MountWithin(const std::string& folder) {
   for (const MountPoint& mount : Mounts())
     if (IsBelow(mount.path, folder)) return mount.path;
   return "";
+}
+
+std::string NeverIsolated(const std::string& path) {
+  if (const std::string_view real = RealFolderOf(path); !real.empty()) return std::string(real);
+  const std::vector<MountPoint> mounts = Mounts();
+  const auto mount = std::find_if(mounts.rbegin(), mounts.rend(),
+                                  [&](const MountPoint& each) { return IsIn(path, each.path); });
+  return mount != mounts.rend() && OfKernel(*mount) ? mount->path : "";
 }
 
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options) {

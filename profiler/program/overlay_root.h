@@ -52,6 +52,10 @@ absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);
 // overlay is privileged. Checks at most `most_entries` entries. Does not follow links.
 std::string NotCopyable(const std::string& folder, size_t most_entries = 2'000);
 
+// If changes in the folder `path` are real in an isolated program, returns the folder that contains
+// it and is not isolated, such as "/run" or a file system of the kernel; else "".
+std::string NeverIsolated(const std::string& path);
+
 // One line of /proc/self/mountinfo.
 struct MountPoint {
   std::string path;
