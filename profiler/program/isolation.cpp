@@ -28,9 +28,46 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+bool IsIn(std::string_view path, std::string_view folder) {
+  return path == folder ||
+         (path.starts_with(folder) && (folder == "/" || path[folder.size()] == '/'));
+}
+
+// An argument, and the value in an argument such as --output_dir=/data/run.
+std::vector<std::string_view> PathsIn(std::string_view argument) {
+  std::vector<std::string_view> paths = {argument};
+  if (const size_t value = argument.find('='); value != argument.npos)
+    paths.push_back(argument.substr(value + 1));
+  std::erase_if(paths,
+                [](std::string_view path) { return path.empty() || path.size() >= PATH_MAX; });
+  return paths;
+}
+
+// Returns whether the folder of a cache has other files, too, because a variable names a folder
+// that is not only a cache: HF_HUB_CACHE=/data or TRITON_CACHE_DIR=/tmp. It has if it contains the
+// working folder `own`, the home folder, the folder for temporary files, or what an argument names.
+bool HasOtherFiles(const std::string& cache, const std::string& own,
+                   const std::vector<std::string>& arguments) {
+  std::error_code error;
+  for (const fs::path& folder :
+       {fs::path(own), fs::path(Variable("HOME")), fs::temp_directory_path(error)}) {
+    const fs::path real = fs::canonical(folder, error);
+    if (!error && IsIn(real.string(), cache)) return true;
+  }
+  for (const std::string& argument : arguments) {
+    for (const std::string_view path : PathsIn(argument)) {
+      const std::string real = fs::weakly_canonical(path, error).lexically_normal().string();
+      // An argument may name the cache itself: --cache_dir=/data/hub
+      if (!error && real != cache && real != cache + "/" && IsIn(real, cache)) return true;
+    }
+  }
+  return false;
+}
+
 // Caches of downloads and compiled kernels. Programs only add to them, and entries are named by
 // content. They are not isolated: otherwise every plan would download its model again.
-std::vector<std::string> GrowingCaches() {
+std::vector<std::string> GrowingCaches(const std::string& own,
+                                       const std::vector<std::string>& arguments) {
   const std::string home = Variable("HOME");
   std::string cache = Variable("XDG_CACHE_HOME");
   if (cache.empty() && !home.empty()) cache = home + "/.cache";
@@ -47,7 +84,9 @@ std::vector<std::string> GrowingCaches() {
                                   torch.empty() ? "" : torch + "/hub/checkpoints"}) {
     std::error_code none;
     const fs::path real = path.empty() ? fs::path() : fs::canonical(path, none);
-    if (!real.empty() && !none && fs::is_directory(real, none)) found.push_back(real.string());
+    if (!real.empty() && !none && fs::is_directory(real, none) &&
+        !HasOtherFiles(real.string(), own, arguments))
+      found.push_back(real.string());
   }
   return found;
 }
@@ -88,12 +127,8 @@ std::vector<std::string> LikelyChanged(const std::string& folder,
   std::error_code none;
   add(Variable("HOME"));
   add(fs::temp_directory_path(none).string());
-  for (const std::string_view argument : arguments) {
-    add(argument);
-    // --output_dir=/data/run
-    if (const size_t value = argument.find('='); value != argument.npos)
-      add(argument.substr(value + 1));
-  }
+  for (const std::string& argument : arguments)
+    for (const std::string_view path : PathsIn(argument)) add(path);
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text = *variable;
     if (const size_t value = text.find("=/"); value != text.npos) add(text.substr(value + 1));
@@ -169,7 +204,17 @@ absl::StatusOr<std::unique_ptr<Isolation>> Isolation::Make(const IsolationOption
     isolation->environment_["VRAMSCOPE_ISOLATION"] = NameOf(options.mode);
     return isolation;
   }
-  isolation->kept_ = GrowingCaches();
+  const auto contains_folder = [&](const std::string& path) {
+    return IsIn(isolation->folder_, path);
+  };
+  if (const std::string real = NeverIsolated(isolation->folder_);
+      !real.empty() && std::ranges::none_of(resolved.writable, contains_folder))
+    return absl::FailedPreconditionError(
+        i18n::Format("changes to files in the current folder would be real: vramscope does not "
+                     "isolate {}. Run the program in another folder. With --writable {}, or with "
+                     "--no-isolation, the program runs here and changes real files",
+                     real, isolation->folder_));
+  isolation->kept_ = GrowingCaches(isolation->folder_, options.arguments);
   resolved.writable.insert(resolved.writable.end(), isolation->kept_.begin(),
                            isolation->kept_.end());
   if (const std::string compiled = CompileCache(); !compiled.empty()) {
@@ -207,9 +252,7 @@ absl::Status Isolation::MakeOverlay(const IsolationOptions& options) {
     namespaces_ = std::move(root->namespaces);
     frozen_ = std::move(root->frozen);
     // If the program's own folder is read-only, the program may fail: the copy mode is better then.
-    const auto holds = [&](const std::string& path) {
-      return folder_ == path || folder_.starts_with(path + "/");
-    };
+    const auto holds = [&](const std::string& path) { return IsIn(folder_, path); };
     if (const auto own = std::ranges::find_if(frozen_, holds);
         own != frozen_.end() && options.mode == IsolationMode::kAuto)
       return absl::FailedPreconditionError(i18n::Format("overlayfs cannot cover {}", *own));
@@ -288,6 +331,7 @@ std::string Isolation::Description() const {
   name(kept_, [](const std::string& paths) {
     return i18n::Format("The program's changes to these caches remain on disk: {}.", paths);
   });
+  sentences.push_back(i18n::Text("Changes in /dev/shm and /run (except /run/media) are real."));
   name(frozen_, [](const std::string& paths) { return i18n::Format("Read-only: {}.", paths); });
   sentences.push_back(network_
                           ? i18n::Text("Downloads work; uploads to known services are disabled.")

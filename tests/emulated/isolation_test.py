@@ -29,6 +29,7 @@ class Isolation(unittest.TestCase):
     MODE = "overlay"
     ASKED = ""  # --isolation, if not MODE
     PYTHON = sys.executable
+    OWNER = "0:0"  # if root runs this test
 
     def setUp(self):
         self.folder = tempfile.mkdtemp()
@@ -131,6 +132,98 @@ class Isolation(unittest.TestCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn("nowhere", result.stderr)
 
+    def test_a_cache_that_has_other_files_is_isolated(self):
+        """A variable may name a folder that contains the project, or a file of an argument."""
+        self.fill()
+        self.environment["HF_HUB_CACHE"] = self.folder
+        self.environment["PIP_CACHE_DIR"] = os.path.join(self.folder, "project")
+        self.environment["TRITON_CACHE_DIR"] = os.path.join(self.folder, "other")
+        self.environment["TORCH_HOME"] = os.path.join(self.folder, "home")
+        checkpoints = os.path.join(self.folder, "home", "hub", "checkpoints")
+        os.makedirs(checkpoints)
+        self.give()
+        before = contents.state(self.folder)
+        code = (
+            "import torch; torch.allocate(1 << 20)\n"
+            "for path in ('kept', 'project/new', 'other/changed'): open(path, 'w').write('x')\n"
+            "open('home/hub/checkpoints/model', 'w').write('x')"
+        )
+        result = subprocess.run(
+            [*self.command(code), "--config=project/config.json", "other/changed"],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=240,
+            cwd=self.folder,
+        )
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        downloaded = os.path.join(checkpoints, "model")
+        self.assertTrue(os.path.exists(downloaded))
+        os.remove(downloaded)
+        os.utime(checkpoints, ns=(0, 0))
+        after = contents.state(self.folder)
+        self.assertEqual(
+            [line for line in after if "checkpoints'" not in line.split()[0]],
+            [line for line in before if "checkpoints'" not in line.split()[0]],
+        )
+        caches = re.search(r"caches remain on disk:\s+(.*?)\.\s", result.stderr, re.DOTALL)[1]
+        self.assertEqual("".join(caches.split()), checkpoints)
+
+    def test_a_working_folder_that_is_not_isolated_is_refused(self):
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            os.chmod(folder, 0o777)
+            code = "import torch; torch.allocate(1 << 20); open('made', 'w').close()"
+            for options, status in ((), FAILED_PRECONDITION), (("--writable", folder), 0):
+                result = subprocess.run(
+                    self.command(code, *options),
+                    env=self.environment,
+                    capture_output=True,
+                    text=True,
+                    timeout=240,
+                    cwd=folder,
+                )
+                self.assertEqual(result.returncode, status, result.stderr[-3000:])
+                self.assertEqual(
+                    "does not isolate /dev" in " ".join(result.stderr.split()), status != 0
+                )
+                self.assertEqual(os.path.exists(os.path.join(folder, "made")), status == 0)
+
+    def test_a_removable_disk_is_isolated(self):
+        if os.geteuid() != 0 or not shutil.which("unshare"):
+            self.skipTest("not root, or no unshare")
+        script = (
+            "mount -t tmpfs -o mode=755 none /run && mkdir -p /run/media/user/disk && "
+            "mount -t tmpfs -o mode=777 none /run/media/user/disk && cd /run/media/user/disk && "
+            "mkdir project folder && echo precious > kept && echo precious > folder/kept && "
+            "chown -R %s . && cd project || exit 77\n"
+            % self.OWNER
+            + '"$@"; status=$?; cat ../kept ../folder/kept; ls . ..; exit $status'
+        )
+        code = (
+            "import os, shutil, torch; torch.allocate(1 << 20); open('new', 'w').close()\n"
+            "assert open('../kept').read() == 'precious\\n'\n"
+            "open('../kept', 'w').write('changed'); shutil.rmtree('../folder')\n"
+            "assert open('/run/media/user/disk/kept').read() == 'changed'\n"
+            "assert os.listdir('.') == ['new'] and 'media' in os.listdir('/run')\n"
+            "assert sorted(os.listdir('..')) == ['kept', 'project']"
+        )
+        result = subprocess.run(
+            ["unshare", "-m", "--propagation", "private", "sh", "-c", script, "sh"]
+            + self.command(code),
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=240,
+        )
+        if result.returncode == 77:
+            self.skipTest(result.stderr.strip())
+        self.assertEqual(result.returncode, 0, result.stderr[-3000:])
+        self.assertTrue(
+            result.stdout.endswith("precious\nprecious\n.:\n\n..:\nfolder\nkept\nproject\n"),
+            result.stdout,
+        )
+
     def test_without_network_only_this_computer_is_reached(self):
         printed = self.expect_nothing_changed(
             "import socket\nserver = socket.create_server(('127.0.0.1', "
@@ -193,6 +286,7 @@ class Unprivileged(Isolation):
     """Repeats the tests as an ordinary user, if root runs this test."""
 
     PYTHON = "/usr/bin/python3"  # root's Python may be in a folder that others cannot enter
+    OWNER = "65534:65534"
 
     def setUp(self):
         if os.geteuid() != 0 or not shutil.which("setpriv"):

@@ -24,6 +24,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(ParseMountInfo, ReadsPathsTypesAndOctalEscapes) {
   EXPECT_THAT(ParseMountInfo("22 1 254:0 / / rw,relatime - ext4 /dev/vda rw\n"
@@ -253,6 +254,34 @@ TEST_P(MountsTest, RemovableDisksAreIsolated) {
 
 INSTANTIATE_TEST_SUITE_P(RootAndUser, MountsTest, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Root" : "User"; });
+
+class CurrentFolder {
+ public:
+  explicit CurrentFolder(const std::string& folder) : before_(fs::current_path()) {
+    fs::current_path(folder);
+  }
+  ~CurrentFolder() { fs::current_path(before_); }
+  CurrentFolder(const CurrentFolder&) = delete;
+  CurrentFolder& operator=(const CurrentFolder&) = delete;
+
+ private:
+  const fs::path before_;
+};
+
+TEST(IsolationTest, RefusesToStartWhereFilesAreNotIsolated) {
+  const absl::StatusOr<std::unique_ptr<ScratchFolder>> shared = ScratchFolder::Make("/dev/shm");
+  if (!shared.ok()) GTEST_SKIP() << shared.status();
+  const CurrentFolder current((*shared)->path());
+  for (const auto mode : {IsolationMode::kAuto, IsolationMode::kOverlay, IsolationMode::kCopy}) {
+    const auto made = Isolation::Make({.mode = mode});
+    ASSERT_EQ(made.status().code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(made.status().message()),
+                AllOf(HasSubstr("does not isolate /dev."), HasSubstr("--no-isolation")));
+    const auto covered = Isolation::Make({.mode = mode, .writable = {"/dev/shm"}});
+    EXPECT_THAT(std::string(covered.status().message()), Not(HasSubstr("does not isolate")));
+  }
+  EXPECT_TRUE(Isolation::Make({.mode = IsolationMode::kNone}).ok());
+}
 
 TEST(IsolationTest, UnavailableModeNamesCauseAndNoIsolationOption) {
   const auto made = Isolation::Make({.mode = IsolationMode::kCopy, .libraries = "/nowhere"});

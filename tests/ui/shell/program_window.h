@@ -34,7 +34,7 @@ inline constexpr int kWaitMs = 60'000;
 // wait(name) waits until a file with that name exists.
 inline constexpr const char* kHooks = R"PY(import json, os, pickle, sys, time
 out, pid = os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], os.getpid()
-here = os.path.dirname(os.path.abspath(__file__))
+here = os.environ["VRAMSCOPE_TEST_SHARED"]
 made = [0]
 def about(**more):
     with open(f"{out}/process-{pid}.json.part", "w") as file:
@@ -92,8 +92,10 @@ class ProgramWindow : public ::testing::Test {
               QString());
   }
 
+  QString ScriptFile() const { return scripts_.filePath(QStringLiteral("train.py")); }
   QString Script(const std::string& text) {
-    QFile file(folder_.filePath(QStringLiteral("train.py")));
+    qputenv("VRAMSCOPE_TEST_SHARED", folder_.path().toUtf8());
+    QFile file(ScriptFile());
     EXPECT_TRUE(file.open(QIODevice::WriteOnly));
     file.write(kHooks);
     file.write(text.c_str());
@@ -204,6 +206,8 @@ class ProgramWindow : public ::testing::Test {
   // are isolated, and the program may not see files that are created while it runs
   // (docs/security.md).
   QTemporaryDir folder_{QStringLiteral("/dev/shm/program-window-XXXXXX")};
+  // A plan does not start where its files are not isolated.
+  QTemporaryDir scripts_{QStringLiteral("/var/tmp/program-window-XXXXXX")};
   QString vramscope_ = QStringLiteral(VRAMSCOPE_PROGRAM);
   std::unique_ptr<MainWindow> window_;
   int answered_ = 0;  // number of dialogs

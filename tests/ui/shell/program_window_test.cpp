@@ -69,7 +69,7 @@ TEST_F(ProgramWindow, ShowsRunningProgramAndReplansOnAnotherGpu) {
   EXPECT_EQ(QSettings(folder_.filePath(QStringLiteral("settings.ini")), QSettings::IniFormat)
                 .value(QStringLiteral("program/script"))
                 .toString(),
-            folder_.filePath(QStringLiteral("train.py")));
+            ScriptFile());
 
   // If the result is saved and opened again, its kind must still be known.
   const QString saved = folder_.filePath(QStringLiteral("saved.trace"));
@@ -284,7 +284,7 @@ TEST_F(ProgramWindow, RanksAreDevicesOfOneTrace) {
 TEST_F(ProgramWindow, OpenedScriptFillsThePageWithoutStarting) {
   window_->openFiles({Script("about()\n")});
   EXPECT_FALSE(window_->busy());
-  EXPECT_EQ(Page("script").toString(), folder_.filePath(QStringLiteral("train.py")));
+  EXPECT_EQ(Page("script").toString(), ScriptFile());
   EXPECT_GT(Page("interpreters").toArray().size(), 0);
   EXPECT_THAT(PageText("command"), HasSubstr("vramscope plan --device rtx-4090 -- "));
   EXPECT_EQ(Pid(), 0);

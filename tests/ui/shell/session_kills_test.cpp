@@ -73,6 +73,10 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
   for (int kill = 0; kill < Kills(); ++kill) {
     // Each attempt has folders of its own.
     const QTemporaryDir folder(QStringLiteral("/dev/shm/session-kills-XXXXXX"));
+    // A plan does not start where its files are not isolated.
+    const QTemporaryDir scripts(QStringLiteral("/var/tmp/session-kills-XXXXXX"));
+    const QString train = scripts.filePath(QStringLiteral("train.py"));
+    qputenv("VRAMSCOPE_TEST_SHARED", folder.path().toUtf8());
     const auto path = [&](const char* name) { return folder.filePath(QLatin1String(name)); };
     QDir().mkpath(path("tmp"));
     qputenv("TMPDIR", path("tmp").toUtf8());
@@ -82,14 +86,13 @@ TEST_F(SessionKills, RestoresEverythingAfterKillsAtRandomTimes) {
               .ok());
       return path(name);
     };
-    QFile script(path("train.py"));
+    QFile script(train);
     ASSERT_TRUE(script.open(QIODevice::WriteOnly));
     script.write(testing::kHooks);
     script.write(
         "about()\nfor i in range(200):\n  chunk(1)\n  time.sleep(0.02)\nabout(ended='end')\n");
     script.close();
-    const QStringList commands =
-        Commands(write("a.trace", 1), write("b.trace", 2), path("train.py"));
+    const QStringList commands = Commands(write("a.trace", 1), write("b.trace", 2), train);
     // Which process is killed first. If it is not the window, the window is killed later.
     enum Victim { kWindow, kWorker, kProgram };
     const auto victim = static_cast<Victim>(kill % 3);
