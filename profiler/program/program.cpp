@@ -529,6 +529,10 @@ absl::StatusOr<Program> FolderReader::Read(bool ended) {
       return idle(run) && ranks.contains(run.about.rank);
     });
   }
+  const absl::StatusOr<std::string> python =
+      trace::ReadWholeInput(folder_ + "/python.json", kMaxAboutBytes);
+  if (program.python = python.ok(); program.python && !TooDeep(*python))
+    program.python_failure = TextOf(json::parse(*python, nullptr, false), "failure");
   std::sort(platforms.begin(), platforms.end());
   for (const std::string& path : platforms) {
     std::optional<Unwatched> process = ReadUnwatched(path);

@@ -87,6 +87,8 @@ struct Program {
   std::vector<ProcessRun> runs;
   std::vector<Unwatched> unwatched;
   std::vector<std::string> warnings;
+  bool python = false;         // an interpreter has run with the hooks, even without torch
+  std::string python_failure;  // why the last interpreter without torch failed, or ""
 };
 
 // Returns the process that first failed with an exception. (Other processes often fail as a

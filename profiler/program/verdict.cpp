@@ -18,6 +18,15 @@ namespace {
 std::string WhyNothing(const Program& seen, const Outcome& outcome, bool planned,
                        const std::string& end, const std::string& message) {
   if (seen.processes.empty() && !message.empty()) return message;
+  if (seen.processes.empty() && outcome.exit_status != 0 && !seen.python_failure.empty())
+    return seen.python_failure == "ModuleNotFoundError: No module named 'torch'"
+               ? i18n::Format(
+                     "{}{}. Run the program with the interpreter in which PyTorch is installed",
+                     end, seen.python_failure)
+               : end + ShortException(seen.python_failure);
+  if (seen.processes.empty() && outcome.exit_status != 0 && seen.python)
+    return i18n::Format("{}it had not imported torch by then. Its output may say why it ended",
+                        end);
   if (seen.processes.empty())
     return outcome.exit_status == 0
                ? i18n::Format(

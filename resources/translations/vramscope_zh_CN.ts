@@ -18730,6 +18730,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>a run can have at most {} notes</source>
         <translation>一次运行最多有 {} 条备注</translation>
     </message>
+    <message>
+        <source>{}{}. Run the program with the interpreter in which PyTorch is installed</source>
+        <translation>{}{}。请使用安装了 PyTorch 的解释器运行程序</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

@@ -98,6 +98,40 @@ class Plan(unittest.TestCase):
             [name for name in os.listdir(self.folder.name) if name.startswith("vramscope-")], []
         )
 
+    # --- programs that fail before they import torch
+
+    def fails(self, *command):
+        result = subprocess.run(
+            [VRAMSCOPE, "plan", "--", *command],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            cwd=self.folder.name,
+        )
+        self.assertEqual(result.returncode, BAD_INPUT, result.stderr)
+        error = " ".join(result.stderr[result.stderr.rindex("error: ") :].split())
+        return error
+
+    def test_why_python_failed(self):
+        python, path = sys.executable, os.path.join(self.folder.name, "fails.py")
+        with open(path, "w") as file:
+            file.write("def f(:\n")
+        for command, why in (
+            ((python, "nofile.py"), "can't open file '%s/nofile.py'" % self.folder.name),
+            ((python, path), "SyntaxError: invalid syntax (fails.py, line 1)"),
+            ((python, "-c", "import nothing"), "ModuleNotFoundError: No module named 'nothing'"),
+            ((python, "-m", "nothing"), "No module named nothing"),
+            ((python, "-c", "import sys; sys.exit('no data')"), "no data"),
+            (("sh", "-c", python + " nofile.py"), "nofile.py"),
+            ((python, "-c", "import os; os._exit(5)"), "status 5: it had not imported"),
+        ):
+            with self.subTest(command=command):
+                error = self.fails(*command)
+                self.assertIn(why, error)
+                self.assertNotIn("env -i", error)
+        self.assertIn("env -i", self.fails(python, "-E", "-c", "import nothing"))
+
     # --- kernels and memcpys of a program that calls CUDA directly
 
     CUDA = (
@@ -629,7 +663,12 @@ class Plan(unittest.TestCase):
         )
         if result is None:
             self.skipTest("this interpreter has torch")
-        self.expect(result, BAD_INPUT, "never imported torch", "ModuleNotFoundError")
+        self.expect(
+            result,
+            BAD_INPUT,
+            "status 1: ModuleNotFoundError: No module named 'torch'. Run the program with the "
+            "interpreter in which PyTorch is installed",
+        )
 
     def test_torch_is_not_imported(self):
         self.expect(self.plan("print('hello')\n"), BAD_INPUT, "never imported torch")

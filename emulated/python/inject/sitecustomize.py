@@ -107,6 +107,43 @@ def _failed(error):
         pass  # the import raises it, and Python prints it
 
 
+def _watch_python():
+    """Writes for the command line that Python has run with these hooks, and why it failed, in case
+    it never imports torch. The last failure remains: a parent fails after its children."""
+    path = os.path.join(os.environ["VRAMSCOPE_PROGRAM_OUTPUT"], "python.json")
+
+    def fails(text):
+        part = "%s-%d.part" % (path, os.getpid())
+        try:
+            with open(part, "w") as file:
+                json.dump({"failure": text[:2000]}, file)
+            os.replace(part, path)
+        except OSError:
+            pass  # Python prints the reason, too
+
+    try:
+        with open(path, "x") as file:
+            file.write("{}")
+    except OSError:
+        pass
+    excepthook, leave = sys.excepthook, sys.exit
+
+    def on_exception(kind, value, traceback):
+        if "torch" not in sys.modules:
+            fails("%s: %s" % (kind.__name__, value))
+        excepthook(kind, value, traceback)
+
+    def on_exit(status=None):
+        if isinstance(status, str) and "torch" not in sys.modules:
+            fails(status)
+        leave(status)
+
+    sys.excepthook, sys.exit = on_exception, on_exit
+    script = sys.argv[0] if getattr(sys, "argv", None) else ""
+    if script not in ("", "-", "-c", "-m") and not os.path.exists(script):
+        fails("can't open file '%s': No such file or directory" % os.path.abspath(script))
+
+
 def _next_sitecustomize():
     elsewhere = [p for p in sys.path if os.path.abspath(p or ".") != _HERE]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", elsewhere)
@@ -131,6 +168,7 @@ if os.environ.get("VRAMSCOPE_PROGRAM_OUTPUT"):
         warm.begins()  # first, so that forks also get the variables that the hooks set later
     if os.environ.get("VRAMSCOPE_PROGRAM_EMULATED"):
         _without_uploads()
+    _watch_python()
     sys.meta_path.insert(0, _AfterTorch())
 _next_sitecustomize()
 if os.environ.get("VRAMSCOPE_PROGRAM_SERVE"):

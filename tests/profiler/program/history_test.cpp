@@ -241,6 +241,20 @@ TEST(Verdict, SaysWhatTheOutputEndsWith) {
   EXPECT_NE(NothingSeen({}, ended, true, raised).message(), "ValueError: no");
 }
 
+TEST(Verdict, SaysWhyPythonFailedInsteadOfPossibleCauses) {
+  const Outcome failed{.exit_status = 2}, ended{};
+  const auto text = [](const Program& seen, const Outcome& outcome) {
+    return std::string(NothingSeen(seen, outcome, true).message());
+  };
+  const Program named{.python = true, .python_failure = "can't open file '/x/a.py'"};
+  EXPECT_EQ(text(named, failed), "the program ended with status 2: can't open file '/x/a.py'");
+  EXPECT_NE(text(named, ended).find("never imported torch"), std::string::npos);
+  const std::string without = text({.python = true}, failed);
+  EXPECT_NE(without.find("the program ended with status 2: "), std::string::npos);
+  EXPECT_EQ(without.find("env -i"), std::string::npos);
+  EXPECT_NE(text({}, failed).find("env -i"), std::string::npos);
+}
+
 TEST(Verdict, LastPythonLineIsInTheUsersCode) {
   EXPECT_EQ(LastPythonLine("Traceback (most recent call last):\n"
                            "  File \"/old.py\", line 1, in f\n"
