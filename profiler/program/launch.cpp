@@ -26,6 +26,7 @@
 #include "profiler/base/i18n.h"
 #include "profiler/base/install_paths.h"
 #include "profiler/program/folder_entries.h"
+#include "profiler/program/idle.h"
 #include "profiler/program/keeper.h"
 #include "profiler/program/scratch_folder.h"
 #include "profiler/program/warm.h"
@@ -264,7 +265,8 @@ class Foreground {
 
 class Running {
  public:
-  Running(const LaunchOptions& options, Outcome& outcome) : options_(options), outcome_(outcome) {}
+  Running(const LaunchOptions& options, Outcome& outcome)
+      : options_(options), outcome_(outcome), idle_(options.output, options.most_idle) {}
 
   void Add(pid_t pid) { pids_.push_back(pid); }
   // Adds a program that is not a child of this process, because a warm server started it.
@@ -280,6 +282,7 @@ class Running {
       Reap();
       const auto now = Clock::now();
       Interrupts(now);
+      EndIdle();
       if (options_.progress && now >= next) {
         Progress progress = ProgressOf(options_.output);
         progress.seconds = std::chrono::duration<double>(now - start).count();
@@ -319,7 +322,8 @@ class Running {
     std::erase(pids_, pid);
     groups_.push_back(pid);
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (outcome_.exit_status != 0 || code == 0) return;
+    // A program that this process has ended did not fail.
+    if (outcome_.exit_status != 0 || code == 0 || outcome_.idle) return;
     outcome_.exit_status = code;
     outcome_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     if (outcome_.signal == SIGINT) outcome_.interrupted = true;
@@ -342,6 +346,12 @@ class Running {
       for (const pid_t pid : pids_) kill(-pid, signal);
       Escalate(signal);
     }
+  }
+  void EndIdle() {
+    if (options_.steps == 0 || !options_.serve.empty() || sent_ != 0 || !idle_.Waits(pids_)) return;
+    outcome_.idle = true;
+    for (const pid_t pid : pids_) kill(-pid, SIGTERM);
+    Escalate(SIGTERM);
   }
   void Escalate(int signal) {
     sent_ = signal;
@@ -375,6 +385,7 @@ class Running {
   std::vector<std::unique_ptr<WarmProgram>> warm_;
   int seen_ = 0, sent_ = 0;
   Clock::time_point deadline_;
+  IdleWatch idle_;
 };
 
 // If the program has to start cold, returns null and sets `why` to the reason.

@@ -12,6 +12,7 @@
 #include <absl/status/statusor.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -68,6 +69,8 @@ struct LaunchOptions {
   // Keeps the program from changing the user's files; null: changes are real. Must outlive Launch.
   const Isolation* isolation = nullptr;
   std::function<void(const Progress&)> progress = {};
+  // The program is ended if, after `steps`, it waits for this long without doing anything (idle.h).
+  std::chrono::milliseconds most_idle = std::chrono::seconds(10);
   // How often the user has interrupted the program. 1 has the effect of Ctrl-C. A higher number
   // ends the program immediately. May be set by a signal handler.
   const std::atomic<int>* interrupts = nullptr;
@@ -78,6 +81,7 @@ struct Outcome {
   int exit_status = 0;   // the first nonzero exit status of a rank
   int signal = 0;        // signal that ended the program; 0: none
   bool interrupted = false;
+  bool idle = false;        // was ended because it did nothing after LaunchOptions::steps
   std::string isolation;    // "overlay", "copy" or "none"; "": a recording
   std::string cold;         // why LaunchOptions::warm was not used; "": it was used
   std::string write_error;  // the system's error if the hooks could no longer write

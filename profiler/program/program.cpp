@@ -283,6 +283,8 @@ absl::StatusOr<About> ParseAbout(std::string_view text) {
   about.ended_ns =
       static_cast<int64_t>(std::min<uint64_t>(NumberOf(object, "ended_ns"), INT64_MAX));
   about.package = TextOf(object, "package");
+  if (const auto it = object.find("trains"); it != object.end() && it->is_boolean())
+    about.trains = it->get<bool>();
   about.virtual_clock = TextOf(object, "clock") == "virtual";
   about.begin_ns =
       static_cast<int64_t>(std::min<uint64_t>(NumberOf(object, "begin_ns"), INT64_MAX));

@@ -54,6 +54,7 @@ struct About {
   std::string package;    // folder of the hooks
   bool virtual_clock = false;
   int64_t begin_ns = 0;  // wall clock
+  bool trains = false;   // has created an optimizer
   run::ReportedGpu gpu;  // the first GPU that the process used
   trace::ModelSummary model;
   std::vector<run::Assumption> assumptions;

@@ -122,6 +122,10 @@ std::string DiedShuttingDown(const Program& seen, const Outcome& outcome) {
 std::string WarningOf(const Program& seen, const Outcome& outcome) {
   if (std::string how = DiedShuttingDown(seen, outcome); !how.empty()) return how;
   const About* const failed = outcome.exit_status == 0 ? FirstFailure(seen) : nullptr;
+  if (failed == nullptr && outcome.idle)
+    return i18n::Text(
+        "after the requested steps, the program did nothing for a while, so vramscope ended it. It "
+        "probably waited for the result of a process or thread that was ended after these steps");
   if (failed == nullptr) return "";
   return i18n::Format(
       "process {} failed ({}), but the program ended with status 0. The trace lacks the work of "
@@ -231,6 +235,7 @@ std::string OutcomeJson(const Outcome& outcome) {
                          {"exit_status", outcome.exit_status},
                          {"signal", outcome.signal},
                          {"interrupted", outcome.interrupted},
+                         {"idle", outcome.idle},
                          {"isolation", outcome.isolation},
                          {"write_error", outcome.write_error},
                          {"seconds", outcome.seconds}})
@@ -254,6 +259,8 @@ absl::StatusOr<Outcome> ParseOutcome(std::string_view text) {
   outcome.signal = number("signal");
   if (const auto it = object.find("interrupted"); it != object.end())
     outcome.interrupted = it->is_boolean() && it->get<bool>();
+  if (const auto it = object.find("idle"); it != object.end())
+    outcome.idle = it->is_boolean() && it->get<bool>();
   outcome.isolation = words("isolation");
   outcome.write_error = words("write_error");
   if (const auto it = object.find("seconds"); it != object.end() && it->is_number())

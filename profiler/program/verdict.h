@@ -31,8 +31,8 @@ std::string EndText(const Outcome& outcome);
 bool EndedWell(const Program& seen, const Outcome& outcome);
 // If a signal ended the program during shutdown, describes that; "" in other cases.
 std::string DiedShuttingDown(const Program& seen, const Outcome& outcome);
-// Returns a warning if a program that ended well was killed during shutdown, or if one of its
-// processes failed; "" otherwise.
+// Returns a warning if a program that ended well was killed during shutdown, if vramscope ended it
+// because it did nothing any more, or if one of its processes failed; "" otherwise.
 std::string WarningOf(const Program& seen, const Outcome& outcome);
 
 // Returns, for example, "ValueError: no such batch"; with several ranks, also the failed rank.

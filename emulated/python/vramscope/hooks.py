@@ -82,6 +82,9 @@ class Hooks:
         if self.process.settings.steps and self.updates.enough(self.process.settings.steps):
             self.stepped = True  # if the program catches the exception, the next call raises again
             self.process.ends("enough")
+            # The command line ends a program that then waits forever (profiler/program/idle.h).
+            if self.process.mine():
+                self.process.write()
             raise enough()
 
     def by_hand(self, cleared=False):

@@ -102,6 +102,7 @@ class Process:
             "ended": "",  # "" (running, or killed), "end", "enough", "exception", "exit", "exec"
             "ended_ns": 0,
             "exception": "",
+            "trains": False,  # the program has created an optimizer in this process
         }
         self.write()
 
@@ -113,6 +114,13 @@ class Process:
                     file.write("%d" % steps)
             except OSError as error:
                 complain(error)
+
+    def trains(self):
+        """Reports that steps of this process are to be expected."""
+        if not self.about["trains"]:
+            self.about["trains"] = True
+            if self.mine():
+                self.write()
 
     def mine(self):
         return os.getpid() == self.pid
@@ -127,6 +135,7 @@ class Process:
             argv=sys.argv[:64],
             rank=int(os.environ.get("RANK", "0") or 0),
             world_size=int(os.environ.get("WORLD_SIZE", "1") or 1),
+            trains=False,
         )
         for call in self.on_again:
             call()

@@ -39,8 +39,12 @@ class Updates:
 
     # --- how many steps ---
 
-    def stepped(self, optimizer):
+    def _expects_steps(self):
         self.optimizers = True
+        self.hooks.process.trains()
+
+    def stepped(self, optimizer):
+        self._expects_steps()
         self.counts[optimizer] = self.counts.get(optimizer, 0) + 1
 
     def enough(self, wanted):
@@ -58,7 +62,7 @@ class Updates:
         def wrapper(*args, **kwargs):
             # LOMO updates within backward and has no step
             if inspect.unwrap(type(args[0]).step) is not self.step:
-                self.optimizers = True
+                self._expects_steps()
                 self.counts.setdefault(args[0], 0)
             return add_param_group(*args, **kwargs)
 

@@ -1,7 +1,9 @@
 """Trains in a thread, in a process of an executor, or in a function whose caller turns every
 exception into one of its own. A plan ends such a training after the requested steps."""
 
+import json
 import multiprocessing
+import os
 import sys
 import threading
 from concurrent import futures
@@ -23,6 +25,11 @@ if __name__ == "__main__":
         thread = threading.Thread(target=train)
         thread.start()
         thread.join()
+        # The command line has to know it, because the program might now wait forever.
+        output = os.environ["VRAMSCOPE_PROGRAM_OUTPUT"]
+        with open(os.path.join(output, "process-%d.json" % os.getpid())) as file:
+            process = json.load(file)
+        assert (process["ended"], process["trains"]) == ("enough", True), process
     elif sys.argv[1] == "executor":
         with futures.ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
             executor.submit(train).result()

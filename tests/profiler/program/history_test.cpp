@@ -255,6 +255,14 @@ TEST(Verdict, SaysWhyPythonFailedInsteadOfPossibleCauses) {
   EXPECT_NE(text({}, failed).find("env -i"), std::string::npos);
 }
 
+TEST(Verdict, WarnsOfProgramThatWasEndedBecauseItWasIdle) {
+  const Outcome idle{.idle = true};
+  EXPECT_TRUE(EndedWell({}, idle));
+  EXPECT_NE(WarningOf({}, idle).find("vramscope ended it"), std::string::npos);
+  const Program seen{.processes = {About{.ended = "exception", .exception = "E: no"}}};
+  EXPECT_NE(WarningOf(seen, idle).find("E: no"), std::string::npos);
+}
+
 TEST(Verdict, LastPythonLineIsInTheUsersCode) {
   EXPECT_EQ(LastPythonLine("Traceback (most recent call last):\n"
                            "  File \"/old.py\", line 1, in f\n"
@@ -274,6 +282,7 @@ TEST(Verdict, OutcomeRoundTripsThroughJson) {
                   .exit_status = 3,
                   .signal = 9,
                   .interrupted = true,
+                  .idle = true,
                   .write_error = "disk full",
                   .seconds = 1.5};
   const auto back = ParseOutcome(OutcomeJson(outcome));
@@ -282,6 +291,7 @@ TEST(Verdict, OutcomeRoundTripsThroughJson) {
   EXPECT_EQ(back->exit_status, 3);
   EXPECT_EQ(back->signal, 9);
   EXPECT_TRUE(back->interrupted);
+  EXPECT_TRUE(back->idle);
   EXPECT_EQ(back->write_error, "disk full");
   EXPECT_EQ(back->seconds, 1.5);
   EXPECT_FALSE(ParseOutcome("nothing").ok());
