@@ -245,6 +245,13 @@ class Reports(Program):
                 self.assertNotIn("Exception in thread", self.stderr)
                 self.assertNotIn("BrokenProcessPool", self.stderr)
 
+    def test_a_worker_of_a_data_loader_fails_with_its_own_exception(self):
+        answer = self.plan("failing_worker.py", status=3)
+        self.assertEqual(
+            answer["program"]["exception"],
+            "KeyError: 'image' (in DataLoader worker process 0)",
+        )
+
     def test_failures_after_the_requested_steps_are_reported(self):
         answer = self.plan("trained_elsewhere.py", "finally", status=1)
         self.assertIn("out of memory", answer["program"]["exception"])

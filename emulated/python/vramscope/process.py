@@ -6,6 +6,7 @@ do not write their parent's data."""
 
 import json
 import os
+import re
 import sys
 import time
 
@@ -35,6 +36,27 @@ def _follows_from_enough(error):
         seen.add(id(error))
         error = error.__cause__
     return False
+
+
+_TRACEBACK = "Traceback (most recent call last):\n"
+_CAUGHT = re.compile(
+    r"\w+: Caught \w+ (in [^\n]+?)\.?\nOriginal (%s.*)" % re.escape(_TRACEBACK), re.DOTALL
+)
+
+
+def _original(text):
+    """If PyTorch caught the exception in a worker of a DataLoader, or in another thread, and raised
+    it again, its text contains a traceback. Returns the text of the original exception, and where
+    it was raised: "KeyError: 'image' (in DataLoader worker process 0)"."""
+    caught = _CAUGHT.match(text)
+    if caught is None:
+        return text
+    lines = caught[2].rpartition(_TRACEBACK)[2].split("\n")
+    while lines and lines[0].startswith(" "):
+        del lines[0]
+    if not lines or not lines[0]:
+        return text
+    return "\n".join(["%s (%s)" % (lines[0], caught[1]), *lines[1:]]).rstrip()
 
 
 class Settings:
@@ -210,7 +232,7 @@ class Process:
         if not self.mine() or _follows_from_enough(value):
             return
         self.ends("exception")
-        text = str(value)
+        text = _original("%s: %s" % (kind.__name__, value))
         if self.settings.emulated and "invalid device ordinal" in text:
             # torchrun sets this variable to the number of processes that it starts on this
             # computer.
@@ -221,7 +243,7 @@ class Process:
                 "--devices %s)\n%s"
                 % (first, os.environ.get("VRAMSCOPE_EMULATED_DEVICES", "1"), wanted, rest)
             )
-        self.about["exception"] = "%s: %s" % (kind.__name__, text[:2000])
+        self.about["exception"] = text[:2000]
 
     def end(self, how):
         """Writes all data. After several calls, the first `how` other than "end" is reported."""
