@@ -95,11 +95,17 @@ absl::StatusOr<ProgramPlan> PlanOf(const Json& json) {
       json["program"]["cold"].is_string())
     plan.cold = json["program"]["cold"].get<std::string>();
   if (json.contains("assumptions")) plan.assumptions = json["assumptions"];
-  for (const program::ToggleReport& report : plan.toggles) {
-    if (!report.on || report.in_force()) continue;
-    plan.planned.error = fmt::format("{}: {}", report.name, ReasonText(report));
-  }
+  if (const program::ToggleReport* report = NotInForce(plan); report != nullptr)
+    plan.planned.error = fmt::format("{}: {}", report->name, ReasonText(*report));
   return plan;
+}
+
+const program::ToggleReport* NotInForce(const ProgramPlan& plan) {
+  const auto fails = [](const program::ToggleReport& report) {
+    return report.on && !report.in_force();
+  };
+  const auto last = std::find_if(plan.toggles.rbegin(), plan.toggles.rend(), fails);
+  return last == plan.toggles.rend() ? nullptr : &*last;
 }
 
 Json FiguresJson(const fit::Planned& planned) {

@@ -122,6 +122,10 @@ std::vector<std::string> PlanWords(const ProgramOptions& options);
 // Parses the JSON that `plan --json --all-toggles` prints.
 absl::StatusOr<ProgramPlan> PlanOf(const Json& json);
 
+// Returns a toggle that was switched on and is not in force, or null. The plan's error then begins
+// with the toggle's name.
+const program::ToggleReport* NotInForce(const ProgramPlan& plan);
+
 Json FiguresJson(const fit::Planned& planned);
 
 // The figures that are compared between two plans.

@@ -74,9 +74,11 @@ ExitCode WaterfallOfProgram(const std::vector<std::string>& command, const Progr
   for (size_t i = 0; i < done->size(); ++i) {
     planned.push_back((*done)[i].planned);
     if (planned.back().ok()) continue;
-    return ReportError(i == 0 ? FailedStart(planned.back())
-                              : absl::InvalidArgumentError(
-                                    fmt::format("{}: {}", ladder[i].name, planned.back().error)));
+    const std::string& error = planned.back().error;
+    if (i == 0) return ReportError(FailedStart(planned.back()));
+    // If a toggle is not in force, the error names it.
+    return ReportError(absl::InvalidArgumentError(
+        NotInForce((*done)[i]) != nullptr ? error : fmt::format("{}: {}", ladder[i].name, error)));
   }
   if (!output.empty()) {
     const absl::Status written = WriteStream(output, [&](std::ostream& out) {

@@ -174,9 +174,9 @@ std::string AssumptionsText(const std::vector<run::Assumption>& assumptions) {
   if (assumptions.empty()) return "";
   std::string text = i18n::Text("\n  Assumed:\n");
   for (const run::Assumption& a : assumptions) {
-    text += Prose(fmt::format("- {}{} ({})", i18n::Shown(a.what),
-                              a.bytes > 0 ? ": " + FormatBytes(a.bytes) : std::string(),
-                              i18n::Shown(a.where)));
+    text += Prose(fmt::format("- {}{}{}", i18n::Shown(a.what),
+                              a.bytes > 0 ? ": " + FormatBytes(a.bytes) : "",
+                              a.where.empty() ? "" : fmt::format(" ({})", i18n::Shown(a.where))));
   }
   return text;
 }

@@ -829,6 +829,14 @@ class Fit(Toggles):
         self.run_vramscope("waterfall", *command(PLAIN), status=USAGE)
         self.run_vramscope("waterfall", "--toggle", "bf61", *command(PLAIN), status=USAGE)
 
+    def test_waterfall_names_a_toggle_that_does_not_apply_once(self):
+        program = self.written("import torch\ntorch.ones(1 << 20, device='cuda')\n")
+        self.run_vramscope(
+            "waterfall", "--toggle", "checkpointing", *command(program), status=FAILED
+        )
+        self.assertIn("error: checkpointing: ", self.stderr)
+        self.assertNotIn("checkpointing: checkpointing", self.stderr)
+
 
 class Warm(Toggles):
     """Tests that a plan in a fork of a process with imported packages equals a plan in a new

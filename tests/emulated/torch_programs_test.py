@@ -245,6 +245,18 @@ class Reports(Program):
                 self.assertNotIn("Exception in thread", self.stderr)
                 self.assertNotIn("BrokenProcessPool", self.stderr)
 
+    def test_assumptions_without_a_place_have_no_parentheses(self):
+        program = ("-c", "import torch; torch.ones(1 << 20, device='cuda')")
+        result = subprocess.run(
+            [VRAMSCOPE, "plan", *torch_program.words(program)],
+            env=torch_program.ENVIRONMENT,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("100.0 % of 1 launches run known kernels\n", result.stdout)
+
     def test_a_worker_of_a_data_loader_fails_with_its_own_exception(self):
         answer = self.plan("failing_worker.py", status=3)
         self.assertEqual(
