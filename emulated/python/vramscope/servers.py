@@ -3,7 +3,7 @@
 import re
 
 _DATABASE = re.compile(r"(mysql|mariadb|postgres|postgresql|mssql|oracle|cockroachdb)(\+\w+)?://")
-_ACCOUNT = re.compile(r"(?<=://)[^/@\s]*@")
+_ACCOUNT = re.compile(r"(?<=://)[^/\s]*@")
 
 
 def is_database(url):
@@ -12,5 +12,6 @@ def is_database(url):
 
 
 def shown(url):
-    """Returns the address without the user's name and password."""
-    return _ACCOUNT.sub("", url)
+    """Returns the address without the user's name and password, and without options, which may
+    contain them, too."""
+    return _ACCOUNT.sub("", url).partition("?")[0]
