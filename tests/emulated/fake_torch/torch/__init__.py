@@ -70,6 +70,10 @@ class _C:
         return 0
 
     @staticmethod
+    def _cuda_getDeviceCount():
+        return 1
+
+    @staticmethod
     def _cuda_memoryStats(device):
         return {"allocation": {"all": dict(_counts)}}
 

@@ -30,6 +30,10 @@ def device_count():
     return 1
 
 
+def _parse_visible_devices():
+    return [0]
+
+
 def is_current_stream_capturing():
     return False
 
