@@ -18734,6 +18734,30 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>{}{}. Run the program with the interpreter in which PyTorch is installed</source>
         <translation>{}{}。请使用安装了 PyTorch 的解释器运行程序</translation>
     </message>
+    <message>
+        <source>CUDA_VISIBLE_DEVICES has to name the plan&apos;s GPUs</source>
+        <translation>CUDA_VISIBLE_DEVICES 必须列出规划中的 GPU</translation>
+    </message>
+    <message>
+        <source>Changes in /dev/shm and /run (except /run/media) are real.</source>
+        <translation>在 /dev/shm 和 /run（/run/media 除外）中的更改是真实的。</translation>
+    </message>
+    <message>
+        <source>after the requested steps, the program did nothing for a while, so vramscope ended it. It probably waited for the result of a process or thread that was ended after these steps</source>
+        <translation>在完成所要求的步数之后，程序有一段时间没有任何活动，因此 vramscope 结束了它。它很可能在等待某个进程或线程的结果，而该进程或线程已在这些步之后被结束</translation>
+    </message>
+    <message>
+        <source>changes to files in the current folder would be real: vramscope does not isolate {}. Run the program in another folder. With --writable {}, or with --no-isolation, the program runs here and changes real files</source>
+        <translation>对当前文件夹中文件的更改将是真实的：vramscope 不隔离 {}。请在其他文件夹中运行程序。使用 --writable {} 或 --no-isolation 时，程序在此处运行并更改真实文件</translation>
+    </message>
+    <message>
+        <source>optuna writes to a temporary database, not to its server: a plan uploads nothing</source>
+        <translation>optuna 写入临时数据库，而不是其服务器：规划不会上传任何内容</translation>
+    </message>
+    <message>
+        <source>{}it had not imported torch by then. Its output may say why it ended</source>
+        <translation>{}它到那时尚未导入 torch。它的输出可能说明了结束的原因</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>
