@@ -318,7 +318,7 @@ class Processes(Program):
     def test_what_a_process_recorded_before_exec_is_kept(self):
         kept = self.path("kept")
         answer = self.plan("replaced.py", options=("--steps", "0", "--keep", kept))
-        self.assertEqual(self.stderr.count("run "), 3, self.stderr)
+        self.assertEqual(self.stderr.count("\nrun "), 3, self.stderr)
         # If the model is called after the last step, another step begins.
         self.assertEqual(
             sorted(process["steps"] for process in answer["ranks"]), [3, 4, 4], answer["ranks"]
