@@ -295,13 +295,21 @@ class Finisher {
   }
 
   bool HistoryEndsWithSegments() const {
-    const EntryTable& e = parts_.range ? parts_.range->all() : recording_.entries;
-    std::set<std::pair<uint8_t, uint64_t>> live;
-    for (uint32_t i = 0; i < e.size(); ++i) {
-      if (e.action[i] == recording::Action::kSegmentAlloc)
-        live.emplace(e.DeviceOf(i), e.address[i]);
-      else if (e.action[i] == recording::Action::kSegmentFree)
-        live.erase({e.DeviceOf(i), e.address[i]});
+    // The devices are not merged yet, and other rows are of pinned host memory.
+    std::set<std::pair<size_t, uint64_t>> live;
+    const auto follow = [&live](const EntryTable& e, size_t device, SnapshotParts::Rows rows) {
+      for (uint32_t i = rows.first; i < rows.first + rows.count; ++i) {
+        if (e.action[i] == recording::Action::kSegmentAlloc)
+          live.emplace(device, e.address[i]);
+        else if (e.action[i] == recording::Action::kSegmentFree)
+          live.erase({device, e.address[i]});
+      }
+    };
+    if (parts_.range) {
+      follow(parts_.range->all(), 0, {0, parts_.range->total()});
+    } else {
+      for (size_t d = 0; d < parts_.traces.size(); ++d)
+        follow(recording_.entries, d, parts_.traces[d]);
     }
     return !live.empty();
   }

@@ -28,7 +28,7 @@ constexpr size_t kLongest = 16 << 20;  // bytes of what a process reports about 
 struct ProcessTime {
   pid_t parent = 0;
   uint64_t ticks = 0;
-  bool busy = false;  // runs, waits for a processor or for a disk
+  bool busy = false;  // runs, waits for a processor or for a disk, or was stopped by a user
 };
 
 // Returns all processes of this computer, without those that have ended.
@@ -50,7 +50,7 @@ std::map<pid_t, ProcessTime> AllProcesses() {
     for (int i = 0; i < 9; ++i) fields >> skipped;  // from pgrp to cmajflt (proc_pid_stat(5))
     fields >> user >> system;
     process.ticks = user + system;
-    process.busy = state == "R" || state == "D";
+    process.busy = state == "R" || state == "D" || state == "T" || state == "t";
     if (fields && state != "Z" && state != "X") all[std::stoi(number)] = process;
   });
   return all;

@@ -43,6 +43,12 @@ std::vector<std::string_view> PathsIn(std::string_view argument) {
   return paths;
 }
 
+// Returns whether the path in a cache begins with a name that huggingface_hub gives.
+bool IsEntryOfHub(std::string_view path) {
+  return path.starts_with("models--") || path.starts_with("datasets--") ||
+         path.starts_with("spaces--");
+}
+
 // Returns whether the folder of a cache has other files, too, because a variable names a folder
 // that is not only a cache: HF_HUB_CACHE=/data or TRITON_CACHE_DIR=/tmp. It has if it contains the
 // working folder `own`, the home folder, the folder for temporary files, or what an argument names.
@@ -57,8 +63,10 @@ bool HasOtherFiles(const std::string& cache, const std::string& own,
   for (const std::string& argument : arguments) {
     for (const std::string_view path : PathsIn(argument)) {
       const std::string real = fs::weakly_canonical(path, error).lexically_normal().string();
-      // An argument may name the cache itself: --cache_dir=/data/hub
-      if (!error && real != cache && real != cache + "/" && IsIn(real, cache)) return true;
+      // An argument may name the cache itself (--cache_dir=/data/hub), or a model in it.
+      if (!error && real != cache && real != cache + "/" && IsIn(real, cache) &&
+          !IsEntryOfHub(std::string_view(real).substr(std::min(real.size(), cache.size() + 1))))
+        return true;
     }
   }
   return false;

@@ -236,6 +236,10 @@ class Reports(Program):
                 self.assertIn("CUDA_VISIBLE_DEVICES is %r" % chosen, result.stderr)
                 self.assertIn("never used CUDA", result.stderr)
 
+    def test_counting_gpus_leaves_them_to_forked_children(self):
+        answer = self.plan("counted_then_forked.py", options=("--steps", "0"))
+        self.assertEqual(answer["peak"]["allocated"], 4 << 20)
+
     def test_ends_a_training_in_a_thread_or_in_another_process(self):
         for where in ("thread", "executor", "from"):
             with self.subTest(where=where):

@@ -427,6 +427,7 @@ class Databases(Uploads):
     def test_accounts_are_not_shown(self):
         self.assertEqual(servers.shown("mysql://me:word@host:1/db"), "mysql://host:1/db")
         self.assertEqual(servers.shown("mysql://me:w@rd@host/db?password=word"), "mysql://host/db")
+        self.assertEqual(servers.shown("mysql://me:w/o#rd@host/db"), "mysql://host/db")
         self.assertEqual(servers.shown("https://host/a@b"), "https://host/a@b")
 
     @unittest.skipUnless(installed("optuna"), "no optuna")

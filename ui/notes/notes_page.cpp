@@ -136,6 +136,11 @@ void NotesPage::setTheme(const timeline::Theme& theme) { model_->setTheme(theme)
 void NotesPage::setNotes(std::shared_ptr<const Digest> digest, const NoteList& notes,
                          const QString& error) {
   const bool same = digest == digest_;
+  // Another window may have added or removed notes: the same note stays selected, and the text that
+  // is being typed stays.
+  const std::optional<size_t> at = same && !begun_ ? Chosen() : std::nullopt;
+  const std::optional<Note> note =
+      at && *at < notes_.size() ? std::optional(notes_[*at]) : std::nullopt;
   if (!same) {
     begun_.reset();
     ranges_.clear();
@@ -147,13 +152,21 @@ void NotesPage::setNotes(std::shared_ptr<const Digest> digest, const NoteList& n
   digest_ = std::move(digest);
   notes_ = notes;
   error_ = error;
-  Fill();
+  const auto there = note ? std::ranges::find(notes_, *note) : notes_.end();
+  const bool stays = there != notes_.end();
+  const bool types = edit_->isModified() && ((same && begun_) || stays);
+  const QString typed = edit_->text();
+  Fill(stays ? static_cast<size_t>(there - notes_.begin()) : at);
   ShowLine();
+  if (types) {
+    edit_->setText(typed);
+    edit_->setModified(true);
+  }
   AddUpRanges();
 }
 
-void NotesPage::Fill() {
-  const std::optional<size_t> before = Chosen();
+void NotesPage::Fill(std::optional<size_t> select) {
+  const std::optional<size_t> before = select ? select : Chosen();
   filling_ = true;
   model_->setTable(NoteTable(trace(), notes_, ranges_));
   view_->sortAsBefore();

@@ -69,7 +69,7 @@ class NotesPage : public QWidget {
   void Enter();
   void Remove();
   void ShowLine();
-  void Fill();
+  void Fill(std::optional<size_t> select = {});
   void AddUpRanges();
   const trace::Trace* trace() const { return digest_ ? digest_->trace.get() : nullptr; }
 

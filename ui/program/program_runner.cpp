@@ -63,16 +63,17 @@ struct ProgramRunner::Run {
   absl::Status unreadable;
 };
 
-std::shared_ptr<const trace::Trace> ReadLeftFolder(const std::string& folder,
-                                                   const program::Request& request) {
+absl::StatusOr<std::shared_ptr<const trace::Trace>> ReadLeftFolder(
+    const std::string& folder, const program::Request& request) {
   const absl::StatusOr<run::DeviceProfile> device =
       request.planned() ? run::FindDevice(request.device) : run::DeviceProfile{};
-  if (!device.ok()) return nullptr;
+  if (!device.ok()) return device.status();
   program::FolderReader reader(
       folder + "/run",
       {.device = *device, .planned = request.planned(), .title = TitleOf(request)});
   absl::StatusOr<program::Program> left = reader.Read(/*ended=*/true);
-  if (!left.ok()) return nullptr;
+  if (absl::IsNotFound(left.status())) return nullptr;
+  if (!left.ok()) return left.status();
   std::shared_ptr<const trace::Trace> trace = program::JoinRuns(*left);
   return trace != nullptr && trace->events.size() > 0 ? trace : nullptr;
 }

@@ -67,9 +67,10 @@ struct ProgramEnd {
 };
 
 // Reads the folder (ProgramRunner::folder) of a program whose window was killed. Returns the trace
-// of all ranks, or null if no data had arrived. Slow. Thread-safe.
-std::shared_ptr<const trace::Trace> ReadLeftFolder(const std::string& folder,
-                                                   const program::Request& request);
+// of all ranks, or null if no data had arrived. Fails if the data cannot be read. Slow.
+// Thread-safe.
+absl::StatusOr<std::shared_ptr<const trace::Trace>> ReadLeftFolder(const std::string& folder,
+                                                                   const program::Request& request);
 
 class ProgramRunner : public QObject {
   Q_OBJECT

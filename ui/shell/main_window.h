@@ -472,7 +472,7 @@ class MainWindow : public QMainWindow {
   bool AskToStop(const QString& question, DocumentId id = 0);
   void StopRuns();
   void CancelWhatIsAsked();
-  bool AskToDiscard(const Unkept& unkept);
+  bool MayDiscard(const Unkept& unkept);
   bool MayClose();
   void GoOnClosing();
   // main_window_writing.cpp

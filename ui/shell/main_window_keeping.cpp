@@ -216,13 +216,20 @@ bool MainWindow::MayClose() {
     return false;
   }
   closing_ = false;
-  while (const Unkept* unkept = UnkeptInFront())
-    if (!AskToDiscard(Unkept(*unkept))) return false;
+  // Forgets the results only once all questions were answered, because a later one may keep the
+  // window open.
+  std::vector<Unkept> all(unkept_.begin(), unkept_.end());
+  if (const Unkept* front = UnkeptInFront(); front != nullptr)
+    std::rotate(all.begin(), all.begin() + (front - unkept_.data()),
+                all.begin() + (front - unkept_.data()) + 1);
+  for (const Unkept& unkept : all)
+    if (!MayDiscard(unkept)) return false;
+  for (const Unkept& unkept : all) ForgetUnkept(unkept.trace);
   return true;
 }
 
 // Returns false if the window must not close, because the user saves the result or cancels.
-bool MainWindow::AskToDiscard(const Unkept& unkept) {
+bool MainWindow::MayDiscard(const Unkept& unkept) {
   QMessageBox box(QMessageBox::Warning, QStringLiteral("vramscope"),
                   tr("The result of %1 is not saved.").arg(unkept.name), QMessageBox::NoButton,
                   this);
@@ -234,10 +241,7 @@ bool MainWindow::AskToDiscard(const Unkept& unkept) {
   box.setDefaultButton(save);
   box.setEscapeButton(stay);
   box.exec();
-  if (box.clickedButton() == discard) {
-    ForgetUnkept(unkept.trace);
-    return true;
-  }
+  if (box.clickedButton() == discard) return true;
   if (box.clickedButton() == save) {
     SaveUnkept(unkept.trace, unkept.name);
     closing_ = !writing_.empty();

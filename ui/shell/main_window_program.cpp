@@ -351,7 +351,10 @@ void MainWindow::programAgainOn(const QString& device) {
   if (of->session.shown() == nullptr || of->session.partial()) {
     if (of->state() == DocumentState::kFailed) return;
     connect(
-        this, &MainWindow::documentShown, this, [this, device] { programAgainOn(device); },
+        this, &MainWindow::documentShown, this,
+        [this, device, id = of->id()] {
+          if (doc().id() == id) programAgainOn(device);
+        },
         Qt::SingleShotConnection);
     return;
   }

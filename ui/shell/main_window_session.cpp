@@ -168,7 +168,7 @@ void MainWindow::RecoverProgram(Document& of, const SavedDocument& saved) {
     if (left.ok() && *left != nullptr) {
       document->latest = *left;
       document->unseen = id != doc().id();
-    } else {
+    } else if (left.ok()) {
       document->scratch.clear();
     }
     RefreshTabs();

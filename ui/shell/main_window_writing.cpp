@@ -188,9 +188,11 @@ void MainWindow::Write(std::shared_ptr<const trace::Trace> trace, const QString&
       }
     } else if (status.code() == absl::StatusCode::kCancelled) {
       closing_ = false;
+      ShowUnkept();
       Say(tr("Cancelled: %1 is unchanged").arg(path));
     } else {
       closing_ = false;
+      ShowUnkept();  // behind the next message
       banner_->show({.kind = "save-failed",
                      .title = tr("Cannot write %1").arg(QFileInfo(path).fileName()),
                      .text = tr("%1. If the file existed before, it is unchanged. Choose another "

@@ -129,8 +129,11 @@ def _watch_python():
     excepthook, leave = sys.excepthook, sys.exit
 
     def on_exception(kind, value, traceback):
-        if "torch" not in sys.modules:
-            fails("%s: %s" % (kind.__name__, value))
+        try:
+            if "torch" not in sys.modules:
+                fails("%s: %s" % (kind.__name__, value))
+        except Exception:
+            pass  # the exception's own __str__ failed
         excepthook(kind, value, traceback)
 
     def on_exit(status=None):
@@ -141,7 +144,10 @@ def _watch_python():
     sys.excepthook, sys.exit = on_exception, on_exit
     script = sys.argv[0] if getattr(sys, "argv", None) else ""
     if script not in ("", "-", "-c", "-m") and not os.path.exists(script):
-        fails("can't open file '%s': No such file or directory" % os.path.abspath(script))
+        try:
+            fails("can't open file '%s': No such file or directory" % os.path.abspath(script))
+        except OSError:
+            pass  # the working folder was deleted
 
 
 def _next_sitecustomize():

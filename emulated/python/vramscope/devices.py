@@ -15,18 +15,26 @@ def install(torch):
     parse = torch.cuda._parse_visible_devices
     last = []  # as in CUDA, a change of the variable after the initialization has no effect
 
-    def visible():
-        if not last or not torch.cuda.is_initialized():
-            gpus = count()
-            listed = parse() if VARIABLE in os.environ else range(gpus)
-            last[:] = [min(len(listed), gpus)]
-            if gpus and not listed:
-                _say()
-        return last[0]
+    def among(all_gpus):
+        def visible():
+            if not last or not torch.cuda.is_initialized():
+                gpus = all_gpus()
+                if gpus < 0:
+                    return gpus  # NVML does not answer, and PyTorch asks the runtime
+                listed = parse() if VARIABLE in os.environ else range(gpus)
+                last[:] = [min(len(listed), gpus)]
+                if gpus and not listed:
+                    _say()
+            return last[0]
 
-    torch._C._cuda_getDeviceCount = functools.wraps(count)(visible)
+        return visible
+
+    torch._C._cuda_getDeviceCount = functools.wraps(count)(among(count))
     if hasattr(torch.cuda, "_device_count_nvml"):
-        torch.cuda._device_count_nvml = functools.wraps(torch.cuda._device_count_nvml)(visible)
+        # The runtime's count would keep forked children from using CUDA. That of NVML does not.
+        in_nvml = getattr(torch.cuda, "_raw_device_count_nvml", count)
+        nvml = torch.cuda._device_count_nvml
+        torch.cuda._device_count_nvml = functools.wraps(nvml)(among(in_nvml))
 
 
 @functools.lru_cache(maxsize=None)

@@ -3,7 +3,8 @@
 import re
 
 _DATABASE = re.compile(r"(mysql|mariadb|postgres|postgresql|mssql|oracle|cockroachdb)(\+\w+)?://")
-_ACCOUNT = re.compile(r"(?<=://)[^/\s]*@")
+# A password may contain "/", "@" and "#". After "host:", digits and "/" begin the path.
+_ACCOUNT = re.compile(r"(?<=://)(?:[^/\s]*|[^/:@\s]*:(?!\d+/)[^@?\s]*)@")
 
 
 def is_database(url):

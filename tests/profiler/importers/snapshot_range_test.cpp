@@ -115,6 +115,21 @@ TEST(SnapshotRange, MatchesIfTheFileForgetsItsSegments) {
   ExpectSame(ToPickle(s), 1);
 }
 
+// Pinned host memory has entries of segments, too.
+TEST(SnapshotRange, HostMemoryIsNoSegmentThatTheFileForgets) {
+  Json s = SampleSnapshot();
+  Json segment = s["device_traces"][0][0];
+  segment["action"] = "segment_alloc";
+  s["host_traces"] = Json::array({Json::array({segment})});
+  s["device_traces"] = Json::array({Json::array()});
+  s["segments"] = Json::array();
+  MemoryInput input(s.dump());
+  const absl::StatusOr<Recording> r = ReadSnapshot(input, {});
+  ASSERT_TRUE(r.ok()) << r.status();
+  EXPECT_TRUE(r->has_segments);
+  ExpectSame(s.dump(), 1);
+}
+
 TEST(SnapshotRange, IgnoresHostMemory) {
   Json s = SampleSnapshot();
   s["host_segments"] = s["segments"];

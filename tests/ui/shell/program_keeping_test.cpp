@@ -259,9 +259,9 @@ TEST_F(ProgramKeeping, EachUnstoredResultIsAskedAbout) {
   QFile(window_->storedResults().folder()).open(QIODevice::WriteOnly);
   Run("about()\nchunk(2)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
-  ASSERT_TRUE(QFile::copy(folder_.filePath(QStringLiteral("train.py")),
-                          folder_.filePath(QStringLiteral("other.py"))));
-  window_->openProgram(folder_.filePath(QStringLiteral("other.py")));
+  const QString other = scripts_.filePath(QStringLiteral("other.py"));
+  ASSERT_TRUE(QFile::copy(ScriptFile(), other));
+  window_->openProgram(other);
   Click("programStart");
   ASSERT_TRUE(Idle());
   ASSERT_EQ(window_->documents().size(), 2u);

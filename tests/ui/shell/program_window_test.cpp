@@ -137,7 +137,7 @@ TEST_F(ProgramWindow, ReportsWhyAScriptDidNotStart) {
 
 // Each document's page must show the end of its own program.
 TEST_F(ProgramWindow, PageShowsTheEndOfTheShownProgram) {
-  const QString failing = folder_.filePath(QStringLiteral("failing.py"));
+  const QString failing = scripts_.filePath(QStringLiteral("failing.py"));
   ASSERT_TRUE(
       QFile::rename(Script("print('printed by the first')\nabout()\nchunk(1)\n"
                            "about(ended='exception', exception='ValueError: no such batch')\n"
@@ -185,7 +185,7 @@ TEST_F(ProgramWindow, PageShowsTheEndOfTheShownProgram) {
 TEST_F(ProgramWindow, FailedProgramAfterAnotherHasNoRunYet) {
   Run("about()\nchunk(1)\nabout(ended='end')\n");
   ASSERT_TRUE(Idle());
-  QFile other(folder_.filePath(QStringLiteral("other.py")));
+  QFile other(scripts_.filePath(QStringLiteral("other.py")));
   ASSERT_TRUE(other.open(QIODevice::WriteOnly));
   other.write("model = (\n");
   other.close();
