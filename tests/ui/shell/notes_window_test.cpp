@@ -276,6 +276,26 @@ TEST_F(NotesWindowTest, NoteIsAboutWhatWasChosenLast) {
   EXPECT_THAT(add("block again")["what"].toString().toStdString(), HasSubstr("block"));
 }
 
+// Another window adds a note while the text of one is being edited.
+TEST_F(NotesWindowTest, NotesOfAnotherWindowKeepTheSelectionAndTheTypedText) {
+  OpenAndWait();
+  NoteStore* store = window_->noteStore();
+  const int64_t begin = Timeline()->trace()->begin_ns();
+  const ui::Note mine = {.time_ns = begin + 2000, .text = "mine"};
+  const ui::Note other = {.time_ns = begin + 1000, .text = "other"};
+  store->set(store->content(), {mine});
+  Page()->view()->selectRow(0);
+  Page()->edit()->setFocus();
+  QTest::keyClicks(Page()->edit(), QStringLiteral("+"));
+  EXPECT_EQ(Page()->edit()->text().toStdString(), "mine+");
+  store->set(store->content(), {other, mine});
+  EXPECT_EQ(Page()->edit()->text().toStdString(), "mine+");
+  QTest::keyClick(Page()->edit(), Qt::Key_Return);
+  ASSERT_EQ(Notes().size(), 2);
+  EXPECT_EQ(Note(0)["text"].toString().toStdString(), "other");
+  EXPECT_EQ(Note(1)["text"].toString().toStdString(), "mine+");
+}
+
 TEST_F(NotesWindowTest, EscapeCancelsANewNote) {
   OpenAndWait();
   Trigger("edit.add-note");
