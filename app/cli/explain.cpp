@@ -69,7 +69,7 @@ ExitCode Execute(const Options& options) {
 
   if (const std::string_view why = trace::WhyNoSegments(trace);
       options.page == "segments" && !why.empty())
-    return ReportError(Named(options.file, absl::FailedPreconditionError(i18n::Text(why))));
+    return ReportError(Named(options.file, absl::FailedPreconditionError(std::string(why))));
   const auto wants = [&](std::string_view page) {
     return options.page.empty() ? page != "segments" : options.page == page;
   };

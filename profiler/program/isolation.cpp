@@ -28,11 +28,6 @@ std::string Variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-bool IsIn(std::string_view path, std::string_view folder) {
-  return path == folder ||
-         (path.starts_with(folder) && (folder == "/" || path[folder.size()] == '/'));
-}
-
 // An argument, and the value in an argument such as --output_dir=/data/run.
 std::vector<std::string_view> PathsIn(std::string_view argument) {
   std::vector<std::string_view> paths = {argument};

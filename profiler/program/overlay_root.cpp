@@ -56,9 +56,6 @@ bool IsBelow(std::string_view path, std::string_view folder) {
                              path[folder.size()] == '/';
 }
 
-bool IsIn(std::string_view path, std::string_view folder) {
-  return path == folder || IsBelow(path, folder);
-}
 // Returns the folder of kReal that contains the path, or "".
 std::string_view RealFolderOf(std::string_view path) {
   if (IsIn(path, kDisks)) return "";
@@ -531,6 +528,10 @@ absl::StatusOr<OverlayRoot> MakeWith(const OverlayRootOptions& options, bool pri
 }
 
 }  // namespace
+
+bool IsIn(std::string_view path, std::string_view folder) {
+  return path == folder || IsBelow(path, folder);
+}
 
 std::string NotCopyable(const std::string& folder, size_t most_entries) {
   if (HasSysAdmin()) return "";

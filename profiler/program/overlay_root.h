@@ -18,6 +18,7 @@
 #include <absl/status/statusor.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace vramscope::program {
@@ -46,6 +47,9 @@ struct OverlayRoot {
 // scratch folder does not help. Blocks for some milliseconds; forks a helper that has ended when
 // the function returns.
 absl::StatusOr<OverlayRoot> MakeOverlayRoot(const OverlayRootOptions& options);
+
+// Returns whether `path` is `folder` or below it. Compares the texts of canonical paths.
+bool IsIn(std::string_view path, std::string_view folder);
 
 // Looks in `folder` for a path that the user may change but overlayfs cannot copy, because it
 // belongs to another user or group. Returns the first such path, or "" if there is none or the

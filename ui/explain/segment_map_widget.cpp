@@ -163,7 +163,7 @@ QString SegmentMapWidget::whyEmpty() const {
   if (trace_ == nullptr || !map_.segments().empty()) return {};
   const std::string_view unknown = trace::WhyNoSegments(*trace_);
   if (unknown.empty()) return tr("No segment is reserved here");
-  QString why = QString::fromStdString(i18n::Text(unknown));
+  QString why = QString::fromStdString(std::string(unknown));
   why[0] = why[0].toUpper();
   return why;
 }
