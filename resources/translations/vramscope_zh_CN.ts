@@ -18758,6 +18758,10 @@ The program keeps its own PyTorch. If a package version needs another PyTorch, p
         <source>{}it had not imported torch by then. Its output may say why it ended</source>
         <translation>{}它到那时尚未导入 torch。它的输出可能说明了结束的原因</translation>
     </message>
+    <message>
+        <source>optuna&apos;s study was not copied from its server: the plan begins without its trials</source>
+        <translation>未能从服务器复制 optuna 的 study：规划开始时没有其中的试验</translation>
+    </message>
 </context>
 <context>
     <name>vramscope::ui::AllocationsPanel</name>

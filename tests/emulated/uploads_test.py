@@ -465,6 +465,17 @@ class Databases(Uploads):
         self.assertIn("optuna writes to a temporary database", planned.stderr)
         with open(server, "rb") as file:
             self.assertEqual(file.read(), before)
+        # a server that cannot be read
+        with open(server, "wb") as file:
+            file.write(b"no database" * 100)
+        planned = self.run_program(
+            stand_in
+            + begin
+            + "print(len(optuna.create_study(storage=where['storage'], study_name='u').trials))\n",
+            *PATH.split(os.pathsep),
+        )
+        self.assertEqual(planned.stdout, "0\n", planned.stderr)
+        self.assertIn("optuna's study was not copied from its server", planned.stderr)
 
 
 if __name__ == "__main__":

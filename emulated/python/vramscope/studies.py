@@ -15,7 +15,7 @@ def install(record, module):
     storage = module.RDBStorage
     _in_a_file(record, storage)
     for name in ("create_new_study", "get_study_id_from_name"):
-        _after_a_copy(storage, name)
+        _after_a_copy(record, storage, name)
 
 
 def _in_a_file(record, storage):
@@ -51,7 +51,7 @@ def _file(url):
     return os.path.join(folder, "optuna-%s.db" % hashlib.sha256(url.encode()).hexdigest()[:16])
 
 
-def _after_a_copy(storage, name):
+def _after_a_copy(record, storage, name):
     function = getattr(storage, name)
 
     @functools.wraps(function)
@@ -60,7 +60,7 @@ def _after_a_copy(storage, name):
         server, self._vramscope_server = getattr(self, "_vramscope_server", None), None
         try:
             if server is not None and isinstance(study, str):
-                _copy(storage, study, server, self)
+                _copy(record, storage, study, server, self)
         finally:
             self._vramscope_server = server
         return function(self, *args, **kwargs)
@@ -68,7 +68,7 @@ def _after_a_copy(storage, name):
     setattr(storage, name, wrapper)
 
 
-def _copy(storage, study, server, to):
+def _copy(record, storage, study, server, to):
     import optuna
 
     try:
@@ -83,5 +83,10 @@ def _copy(storage, study, server, to):
             optuna.copy_study(from_study_name=study, from_storage=source, to_storage=to)
         finally:
             source.remove_session()
-    except Exception:  # no such study, no tables yet, or no connection
-        pass
+    except KeyError:
+        pass  # the server has no such study, and the program creates one
+    except Exception:  # for example no tables yet, or no connection
+        record.assume(
+            "optuna's study was not copied from its server: the plan begins without its trials",
+            servers.shown(url),
+        )
